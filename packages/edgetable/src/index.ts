@@ -157,6 +157,7 @@ export { edge, summarize, type AnyEdge, type EdgeDefinition } from "./schema/def
 export type { Renaming, Retyping, StoredForm } from "./schema/former.ts";
 export type { TableSettings } from "./schema/definition.ts";
 export { type FieldSettings, node, type AnyNode, type NodeDefinition } from "./schema/definition.ts";
+export type { TimeForm, Timestamps, TimestampSettings } from "./schema/timestamps.ts";
 export { part, type AnyPart, type PartDefinition } from "./schema/definition.ts";
 export type { EdgeLayout, IndexExpectation, IndexLayout, ItemLayout, Layout, ShardingLayout } from "./schema/layout.ts";
 export type { Catalog } from "./schema/catalog.ts";

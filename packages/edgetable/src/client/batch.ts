@@ -44,7 +44,8 @@ export interface BatchCall extends Call<BatchOutcome, BatchExplanation> {
  *
  * Nothing is checked and nothing is atomic but each item by itself: a put replaces what is there, a
  * deletion of nothing is fine, an edge's ends may be missing. Of several writes to one item the last
- * stands. What needs more (unique values, versions, guarded degrees, cascades, `if`) is refused.
+ * stands. Puts of rows that keep the time of their creation read it first, with one BatchGetItem for each 100 items; a row
+ * that is deleted and created again in between may keep the earlier time. What needs more (unique values, versions, guarded degrees, cascades, `if`) is refused.
  *
  * One write unit for each KB of each item, and as much for each index: half of what `transact` takes.
  *
@@ -76,7 +77,7 @@ export const batchOf =
       return reportOf({ ...done, cost: meter.cost, atomic: { kind: "item" } }, meter);
     };
     const call = createCall<BatchOutcome, BatchExplanation>(
-      async () => (await loadWriteExplanation(driver)).explainBatch(driver.catalog, writes),
+      async () => (await loadWriteExplanation(driver)).explainBatch(driver.catalog, writes, driver.session.effects.now()),
       make,
     );
     const orThrow = async (options?: RunOptions): Promise<BatchOutcome> => {

@@ -7,6 +7,7 @@ import type { EdgeEntry, NodeEntry, PartEntry, Shape } from "../schema/catalog.t
 import type { PathChange } from "../schema/check-operands.ts";
 import { checkAttributes, refuseStoredNames } from "../schema/check-values.ts";
 import { attributesOf, derivedNames } from "../schema/facts.ts";
+import { timeNames } from "../schema/timestamps.ts";
 import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
 import type { SendingOptions, WriteOptions } from "./write-types.ts";
@@ -20,6 +21,8 @@ export interface Subject {
   readonly names: readonly string[] | undefined;
   /** Attributes that Edgetable computes from other rows. */
   readonly derived: readonly string[];
+  /** Times that Edgetable keeps. */
+  readonly times: readonly string[];
   /** Attributes of its key. */
   readonly key: readonly string[];
   /** Attributes that never change: the key's, and those declared immutable. */
@@ -36,6 +39,7 @@ export const subjectOf = (name: string, definition: Definition, key: readonly st
   name,
   names: attributesOf(definition),
   derived: derivedNames(definition),
+  times: timeNames(definition),
   key,
   fixed: [...key, ...(definition.immutable ?? []), ...(definition.version ? [VERSION] : [])],
   version: definition.version ?? false,
@@ -123,11 +127,13 @@ export const checkOwnNames = (subject: Subject, given: readonly string[]): void 
   checkAttributes(subject.version && subject.names ? [...subject.names, VERSION] : subject.names, given, `"${subject.name}"`);
 };
 
-/** A row without what follows from other rows: one that was read before may be written again. */
-export const withoutDerived = ({ derived }: Subject, row: Row): Row => {
-  if (!derived.some((field) => field in row)) return row;
+/** A row without what Edgetable computes for it: one that was read before may be written again. */
+export const withoutComputed = ({ derived, times }: Subject, row: Row): Row => {
+  const isComputed = (field: string): boolean => field in row;
+  if (!derived.some(isComputed) && !times.some(isComputed)) return row;
   const own: Record<string, unknown> = { ...row };
   for (const field of derived) delete own[field];
+  for (const field of times) delete own[field];
   return own;
 };
 
@@ -145,6 +151,12 @@ const setVersion = ({ name }: Subject, mend: string): EdgetableError =>
     details: { attribute: VERSION },
   });
 
+/** The error of a call that sets a time which Edgetable keeps. */
+export const setTime = ({ name }: Pick<Subject, "name">, attribute: string, mend = "Leave it out."): EdgetableError =>
+  new EdgetableError("schema.immutableAttribute", `"${attribute}" of "${name}" is a time that Edgetable keeps and cannot be set. ${mend}`, {
+    details: { attribute },
+  });
+
 const setDerived = ({ name }: Subject, attribute: string): EdgetableError =>
   new EdgetableError(
     "schema.derivedAttribute",
@@ -153,13 +165,15 @@ const setDerived = ({ name }: Subject, attribute: string): EdgetableError =>
   );
 
 /**
- * Refuses what a new row cannot state: its version, and attributes that follow from other rows. A `put` takes rows as they
- * were read: it counts on from the stored version and leaves derived attributes out.
+ * Refuses what a new row cannot state: its version, its times, and attributes that follow from other rows. A `put` takes rows
+ * as they were read: it counts on from the stored version, keeps the stored time of creation and leaves the rest out.
  */
 export const refuseComputed = (subject: Subject, input: Row | undefined): void => {
   if (subject.version && input?.[VERSION] !== undefined) throw setVersion(subject, "Leave it out: a new item has version 1.");
   const computed = subject.derived.find((field) => input?.[field] !== undefined);
   if (computed !== undefined) throw setDerived(subject, computed);
+  const time = subject.times.find((field) => input?.[field] !== undefined);
+  if (time !== undefined) throw setTime(subject, time);
 };
 
 /**
@@ -177,6 +191,8 @@ export const readChanges = (subject: Subject, given: Row): Changes => {
   checkOwnNames(subject, fields);
   const computed = fields.find((field) => subject.derived.includes(field));
   if (computed !== undefined) throw setDerived(subject, computed);
+  const time = fields.find((field) => subject.times.includes(field));
+  if (time !== undefined) throw setTime(subject, time);
   const fixed = fields.find((field) => subject.fixed.includes(field));
   if (fixed !== undefined) {
     if (subject.version && fixed === VERSION) throw setVersion(subject, "To check it, pass the option `ifVersion`.");

@@ -1,10 +1,12 @@
-import { readUnits } from "../ir/capacity.ts";
+import { BATCH_GET_KEYS, readUnits } from "../ir/capacity.ts";
 import { stepUnits } from "../ir/write-price.ts";
 import type { DeleteWrite, LogicalWrite } from "../ir/logical-write.ts";
 import type { ReadNeed, WriteItem, WritePlan } from "../ir/write-plan.ts";
 import { planBatch } from "../planner/writes/plan-batch.ts";
 import { planWrites } from "../planner/writes/plan-write.ts";
 import { planCascade } from "../planner/writes/plan-deletion.ts";
+import type { Given } from "../planner/writes/working-set.ts";
+import { encodeBatchGet } from "../requests/encode-read.ts";
 import { encodeBatchWrite, inBatches, writeRequest, encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-direct.ts";
 import type { Catalog } from "../schema/catalog.ts";
@@ -28,6 +30,21 @@ const explainNeeds = (catalog: Catalog, reads: readonly ReadNeed[]): readonly Ex
     const units = { readUnits: readUnits(need.shape.bytes, { consistent: true }), writeUnits: 0 };
     if (need.kind === "get") requests.push({ operation: "GetItem", input: encodeNeededGet(catalog, need), ...units });
     else requests.push({ operation: "Query", input: encodeNeededQuery(catalog, need), ...units });
+  }
+  return requests;
+};
+
+/** The reads before a batch: 100 items a request. */
+const explainBatchReads = (catalog: Catalog, reads: readonly ReadNeed[]): readonly ExplainedWriteRequest[] => {
+  const gets = reads.filter((need) => need.kind === "get");
+  if (gets.length < 2) return explainNeeds(catalog, gets);
+  const requests: ExplainedWriteRequest[] = [];
+  for (let at = 0; at < gets.length; at += BATCH_GET_KEYS) {
+    const some = gets.slice(at, at + BATCH_GET_KEYS);
+    let units = 0;
+    for (const { shape } of some) units += readUnits(shape.bytes, { consistent: true });
+    const keys = some.map(({ key }) => key);
+    requests.push({ operation: "BatchGetItem", input: encodeBatchGet(catalog.table, keys, true), readUnits: units, writeUnits: 0 });
   }
   return requests;
 };
@@ -107,9 +124,9 @@ const costOf = (requests: readonly ExplainedWriteRequest[]): WriteExplanation["c
 export const explainWrites = (
   catalog: Catalog,
   writes: readonly LogicalWrite[],
-  { livingAt, token = TOKEN }: { readonly livingAt?: number | undefined; readonly token?: string | undefined } = {},
+  { livingAt, now, token = TOKEN }: Pick<Given, "livingAt" | "now"> & { readonly token?: string | undefined },
 ): WriteExplanation => {
-  const plan = planWrites(catalog, writes, {}, { livingAt });
+  const plan = planWrites(catalog, writes, {}, { livingAt, now });
   let requests: readonly ExplainedWriteRequest[] = [];
   if (plan.kind === "needs") requests = explainNeeds(catalog, plan.reads);
   if (plan.kind === "ready") requests = [explainReady(catalog, plan, token)];
@@ -159,9 +176,11 @@ export const explainDeletion = (catalog: Catalog, write: DeleteWrite, { indexLag
 };
 
 /** Explains a batch of puts and deletions. */
-export const explainBatch = (catalog: Catalog, writes: readonly LogicalWrite[]): BatchExplanation => {
-  const plan = planBatch(catalog, writes);
-  const requests: ExplainedWriteRequest[] = [];
+export const explainBatch = (catalog: Catalog, writes: readonly LogicalWrite[], now: number): BatchExplanation => {
+  const needs = planBatch(catalog, writes, {}, now);
+  const requests: ExplainedWriteRequest[] = [...explainBatchReads(catalog, needs.reads)];
+  const unread = Object.fromEntries(needs.reads.map(({ id }) => [id, null]));
+  const plan = needs.reads.length > 0 ? planBatch(catalog, writes, unread, now) : needs;
   for (const items of inBatches(plan.items)) {
     const sent = items.map(({ step }) => writeRequest(step));
     let writeUnits = 0;

@@ -137,6 +137,14 @@ export interface LoadOptions {
    */
   readonly ends?: "checked" | "unchecked" | undefined;
   /**
+   * Of rows whose type keeps `timestamps`. `given`: a row keeps the times that it states, as a scan gives them; one that does
+   * not state its creation keeps that of the item that it replaces, which takes a read and a write of its own. `now`: every
+   * row takes the time at which it is loaded, and nothing is read. `refused`: a row that states a time fails.
+   *
+   * @default "given"
+   */
+  readonly times?: "given" | "now" | "refused" | undefined;
+  /**
    * Name of a resumable job, 1 to 200 characters: its position is kept in the table, and the same call
    * with the same source resumes an earlier one that was cut off.
    */

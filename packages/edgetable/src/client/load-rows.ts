@@ -4,11 +4,14 @@ import type { LoadReport, LoadSettings } from "../executor/load/write-rows.ts";
 import { runLoad } from "../executor/load/load-rows.ts";
 import type { LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";
+import type { EdgeEntry, NodeEntry, PartEntry } from "../schema/catalog.ts";
+import { type TimeForm, timeIn, timeNames, timesOf } from "../schema/timestamps.ts";
 import { jobNameOf } from "../schema/tenant-keys.ts";
 import { checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
+import { setTime } from "./changes.ts";
 import { edgePut, nodePut, partPut } from "./writes.ts";
 import { checkJobName, INDEX_LAG, jobChecks, LEASE, type LoadOptions } from "./job-options.ts";
 import type { WriteDriver } from "./write-call.ts";
@@ -18,6 +21,7 @@ const loadChecks: OptionChecks<LoadOptions> = {
   collisions: ["report", "refuse", "ignore"],
   strict: "boolean",
   ends: ["checked", "unchecked"],
+  times: ["given", "now", "refused"],
   job: checkJobName,
   fingerprint: "string",
   lease: jobChecks.lease,
@@ -56,6 +60,43 @@ const objectIn = (given: Row, field: string): Row => {
   throw new EdgetableError("schema.invalidValue", `The row has no object "${field}". ${FORM}`, { details: { row: given, field } });
 };
 
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?Z$/;
+
+/** A time that a row states, as rows of its type have it. */
+const statedTime = (name: string, as: TimeForm, given: unknown): unknown => {
+  if (as === "seconds" || as === "milliseconds") {
+    if (Number.isSafeInteger(given) && (given as number) >= 0) return given;
+  } else if (given instanceof Date || (typeof given === "string" && ISO.test(given) && !Number.isNaN(Date.parse(given)))) {
+    const time = new Date(given);
+    if (!Number.isNaN(time.getTime())) return as === "date" ? time : typeof given === "string" ? given : time.toISOString();
+  }
+  const form =
+    as === "seconds" || as === "milliseconds" ? `whole ${as} since 1970` : 'ISO 8601 text in UTC, such as "2026-01-31T09:30:00Z"';
+  throw new EdgetableError("schema.invalidValue", `"${name}" is ${jsonText(given)}, and this type keeps it as ${form}.`, {
+    details: { attribute: name, value: given },
+  });
+};
+
+/** The times of a loaded row, by what the load declares; undefined for a type that keeps none. */
+const timesOfRow = (
+  { session }: WriteDriver,
+  { name, definition }: NodeEntry | EdgeEntry | PartEntry,
+  given: Row,
+  times: LoadOptions["times"] = "given",
+): Row | undefined => {
+  const kept = timesOf(definition);
+  if (!kept) return undefined;
+  const row: Record<string, unknown> = {};
+  for (const attribute of timeNames(definition)) {
+    const stated = given[attribute] ?? undefined;
+    if (stated !== undefined && times === "refused")
+      throw setTime({ name }, attribute, 'Leave it out, or load with times: "given" to keep it.');
+    if (times === "now") row[attribute] = timeIn(kept.as, session.effects.now());
+    else if (stated !== undefined) row[attribute] = statedTime(attribute, kept.as, stated);
+  }
+  return row;
+};
+
 const KINDS = ["node", "part", "edge"] as const;
 const UNKNOWN = { node: "schema.unknownNode", part: "schema.unknownNode", edge: "schema.unknownEdge" } as const;
 
@@ -64,7 +105,11 @@ const UNKNOWN = { node: "schema.unknownNode", part: "schema.unknownNode", edge: 
  *
  * @throws {schema.unknownNode} {schema.unknownEdge} {schema.invalidValue} for a row that names nothing of the model
  */
-const rowReader = ({ catalog, idempotent }: WriteDriver, ends: "checked" | "unchecked"): ((given: unknown) => LogicalWrite) => {
+const rowReader = (
+  driver: WriteDriver,
+  { ends = "unchecked", times }: Pick<LoadOptions, "ends" | "times">,
+): ((given: unknown) => LogicalWrite) => {
+  const { catalog, idempotent } = driver;
   const readers: Readonly<Record<(typeof KINDS)[number], Map<string, RowReader>>> = { node: new Map(), part: new Map(), edge: new Map() };
   for (const [name, entry] of Object.entries(catalog.nodes)) {
     const put = nodePut(catalog, entry);
@@ -96,8 +141,12 @@ const rowReader = ({ catalog, idempotent }: WriteDriver, ends: "checked" | "unch
     const put = read(row);
     const write = idempotent === true ? { ...put, idempotent } : put;
     // A scan gives an item's version along; a load that makes the item again must not set it back.
-    const version = (kind === "edge" ? (row["attributes"] as Row | undefined) : (row["row"] as Row))?.[VERSION];
-    return typeof version === "number" && Number.isSafeInteger(version) ? { ...write, leastVersion: version } : write;
+    const stated = (kind === "edge" ? (row["attributes"] as Row | undefined) : (row["row"] as Row)) ?? {};
+    const entry = { node: catalog.nodes, part: catalog.parts, edge: catalog.edges }[kind][name]!;
+    const kept = timesOfRow(driver, entry, stated, times);
+    const timed = kept ? { ...write, times: kept } : write;
+    const version = stated[VERSION];
+    return typeof version === "number" && Number.isSafeInteger(version) ? { ...timed, leastVersion: version } : timed;
   };
 };
 
@@ -110,9 +159,9 @@ export const loadRows = (
   const given = checkOptions(options, loadChecks);
   if (typeof rows !== "object" || rows === null || !(Symbol.asyncIterator in rows || Symbol.iterator in rows))
     throw new EdgetableError("plan.invalidOption", `Expected an array of rows, got ${jsonText(rows)}.`);
-  const { job: id, fingerprint = "", lease = LEASE, ends = "unchecked" } = given;
+  const { job: id, fingerprint = "", lease = LEASE } = given;
   const { session, validates } = driver;
-  const source = { rows, toWrite: rowReader(driver, ends) };
+  const source = { rows, toWrite: rowReader(driver, given) };
   if (id === undefined) return runLoad(session, source, { job: undefined, settings: loadSettings(given, validates) });
   const { signal, track } = abortedByClose(session, given.signal);
   const settings = loadSettings({ ...given, signal }, validates);

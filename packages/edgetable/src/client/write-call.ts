@@ -65,7 +65,7 @@ const explain = async (driver: WriteDriver, writes: readonly LogicalWrite[], tok
   const valid = await validated(driver, writes);
   const { explainWrites } = await loadWriteExplanation(driver);
   await loadUpserts(valid);
-  return explainWrites(driver.catalog, valid, { livingAt: driver.context({}).livingAt, token });
+  return explainWrites(driver.catalog, valid, { livingAt: driver.context({}).livingAt, now: driver.session.effects.now(), token });
 };
 
 /** What a write does, such as `the create of "student"`. */

@@ -2,6 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { DeleteWrite, EndId, LinkWrite, LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../schema/catalog.ts";
 import { checkEnd, checkKey, checkNodeId, ofTenant } from "../schema/check-values.ts";
+import { timesOf } from "../schema/timestamps.ts";
 import { checkOptions, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
@@ -15,7 +16,7 @@ import {
   sendingChecks,
   type Subject,
   subjectOf,
-  withoutDerived,
+  withoutComputed,
   writeChecks,
 } from "./changes.ts";
 import { edgeNamed } from "./check-names.ts";
@@ -38,6 +39,12 @@ import type {
 
 const pick = (row: Row, fields: readonly string[]): Row =>
   Object.fromEntries(fields.filter((field) => row[field] !== undefined).map((field) => [field, row[field]]));
+
+/** The time at which a row was created that was read before. */
+const seenIn = ({ definition }: NodeEntry | PartEntry | EdgeEntry, row: Row | undefined): unknown => {
+  const created = timesOf(definition)?.created;
+  return created === undefined ? undefined : row?.[created];
+};
 
 const upsertCall = (driver: WriteDriver, write: LogicalWrite): UpsertCall<Row> =>
   writeCall<Row>(driver, write) as unknown as UpsertCall<Row>;
@@ -66,11 +73,12 @@ const itemWrites = (of: "node" | "part", subject: Subject) => {
       row,
       ...checkOptions(options, sendingChecks),
     }),
-    put: (row: Row, options: Options | undefined): PutWrite => ({
+    put: (row: Row, options: Options | undefined, seen?: unknown): PutWrite => ({
       kind: "put",
       of,
       name,
       row,
+      seen,
       guards: readGuards(subject, options),
       idempotent: options?.idempotent,
     }),
@@ -111,7 +119,7 @@ const nodeItems = (catalog: Catalog, entry: NodeEntry) => {
   const subject = subjectOf(entry.name, entry.definition, entry.idFields, entry.shape);
   const rowOf = (input: Row): Row => {
     checkOwnNames(subject, namesIn(input));
-    return ofTenant(catalog, entry.idFields, withoutDerived(subject, input));
+    return ofTenant(catalog, entry.idFields, withoutComputed(subject, input));
   };
   const newRowOf = (input: Row): Row => {
     refuseComputed(subject, input);
@@ -132,7 +140,7 @@ export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<An
   const idOf = (id: Row): Row => checkNodeId(driver.catalog, entry, id);
   return {
     create: (input, options?: SendingOptions) => writeCall(driver, writes.create(newRowOf(input), options)),
-    put: (input, options?: Options) => writeCall(driver, writes.put(rowOf(input), options)),
+    put: (input, options?: Options) => writeCall(driver, writes.put(rowOf(input), options, seenIn(entry, input))),
     update: (id, changes, options?: Options) => writeCall(driver, writes.update(idOf(id), changes as Row, options)),
     upsert: (input, changes, options?: UpsertOptions<Row>) => {
       const id = idOf(pick(input, entry.idFields));
@@ -152,7 +160,7 @@ const partItems = (catalog: Catalog, entry: PartEntry) => {
       subject,
       namesIn(input).filter((field) => !owner.idFields.includes(field)),
     );
-    return { ...withoutDerived(subject, input), ...ownerOf(node) };
+    return { ...withoutComputed(subject, input), ...ownerOf(node) };
   };
   const newRowOf = (node: Row, input: Row): Row => {
     refuseComputed(subject, input);
@@ -173,7 +181,7 @@ export const partWrites = (driver: WriteDriver, entry: PartEntry): PartWrites<Ro
   const idOf = (node: Row, id: Row): Row => ({ ...checkKey(entry.name, entry.idFields, id), ...ownerOf(node) });
   return {
     create: (node, input, options?: SendingOptions) => writeCall(driver, writes.create(newRowOf(node, input), options)),
-    put: (node, input, options?: Options) => writeCall(driver, writes.put(rowOf(node, input), options)),
+    put: (node, input, options?: Options) => writeCall(driver, writes.put(rowOf(node, input), options, seenIn(entry, input))),
     update: (node, id, changes, options?: Options) => writeCall(driver, writes.update(idOf(node, id), changes as Row, options)),
     upsert: (node, input, changes, options?: UpsertOptions<Row>) => {
       const id = idOf(node, pick(input, entry.idFields));
@@ -231,7 +239,7 @@ const edgeRows = (catalog: Catalog, entry: EdgeEntry) => {
   const rowsOf = (row: Row = {}, options: LinkOptions<Row> = {}): Pick<LinkWrite, "row" | "reverse" | "idempotent"> => {
     checkOwnNames(subject, namesIn(row));
     const { reverse, idempotent } = checkOptions(options, linkChecks);
-    return { row: withoutDerived(subject, row), reverse: reverseOf(reverse), idempotent };
+    return { row: withoutComputed(subject, row), reverse: reverseOf(reverse), idempotent };
   };
   return { subject, ends, reverseOf, rowsOf };
 };
@@ -257,7 +265,10 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
       refuseComputed(subject, attributes as Row | undefined);
       return call({ kind: "link", ...rowsOf(attributes as Row | undefined, options), ...ends(from, to) });
     },
-    put: (from, to, attributes, options) => call(putOf(from, to, attributes as Row | undefined, options)),
+    put: (from, to, attributes, options) => {
+      const row = attributes as Row | undefined;
+      return call({ ...putOf(from, to, row, options), seen: seenIn(entry, row) });
+    },
     relink: (from, to, given, more) => {
       const options: RelinkOptions<Row, Row, Row> = more === undefined ? {} : more;
       const guards = readGuards(subject, options, { kinds: relinkChecks, nested: nestedEnds });

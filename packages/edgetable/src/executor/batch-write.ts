@@ -87,7 +87,12 @@ export interface BatchResult {
  */
 export const runBatch = async (session: Session, writes: readonly LogicalWrite[], context: CallContext): Promise<BatchResult> => {
   await loadRules(session.catalog);
-  const plan = planBatch(session.catalog, writes);
+  const now = session.effects.now();
+  let plan = planBatch(session.catalog, writes, {}, now);
+  if (plan.reads.length > 0) {
+    const { readImages } = await import("./read-images.ts");
+    plan = planBatch(session.catalog, writes, await readImages(session, plan.reads, context), now);
+  }
   const items = new Map<string, BatchItem>(plan.items.map((item) => [keyId(item.step.key), item]));
   const left = await batchWriteAll(
     session,

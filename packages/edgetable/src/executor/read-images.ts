@@ -15,7 +15,7 @@ import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { batchGet } from "./batch.ts";
 import type { FindNode } from "./run-read.ts";
-import { checkedItem } from "./read-rows.ts";
+import { byIdentity, checkedItem, identity } from "./read-rows.ts";
 import { backOff, type CallContext, type Session } from "./session.ts";
 import type { Row } from "../util/row.ts";
 
@@ -32,9 +32,6 @@ interface Reader {
   readonly context: CallContext;
 }
 
-// DynamoDB may write the number of a key in another form.
-const isUnder = (key: Key, item: Item): boolean => Object.keys(key).every((attribute) => sameAttribute(item[attribute], key[attribute]));
-
 const readGets = async ({ session, context }: Reader, gets: readonly Get[], images: Found): Promise<void> => {
   const [only] = gets;
   if (only && gets.length === 1) {
@@ -43,7 +40,8 @@ const readGets = async ({ session, context }: Reader, gets: readonly Get[], imag
     return;
   }
   const items = await batchGet(session, { keys: gets.map(({ key }) => key), consistent: true }, context);
-  for (const { id, key } of gets) images[id] = items.find((item) => isUnder(key, item)) ?? null;
+  const byKey = byIdentity(session.catalog, items);
+  for (const { id, key } of gets) images[id] = byKey.get(identity(session.catalog, key)) ?? null;
 };
 
 /** True if a row has the known values of the row that is looked for. */

@@ -40,10 +40,14 @@ export interface CreateWrite extends ItemWrite {
   readonly kind: "create";
   readonly row: Row;
 }
-/** What a load says beside the row. */
+/** What is known beside the row. */
 interface Restored {
   /** The least version that the item has afterwards: the one that it had when it was scanned. */
   readonly leastVersion?: number | undefined;
+  /** Times of the row that are kept: those that it had when it was scanned, or the time of the load. */
+  readonly times?: Row | undefined;
+  /** The time of its creation, as a row that was read before states it: true if the item still says so. */
+  readonly seen?: unknown;
 }
 export interface PutWrite extends ItemWrite, Restored {
   readonly kind: "put";

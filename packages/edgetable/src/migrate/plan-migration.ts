@@ -272,6 +272,34 @@ const changedForms = ({ record, catalog }: MigrationGround, model: ModelDescript
   return { attributes: [...attributes], refusals: [...refusals] };
 };
 
+/** What becomes of rows whose times the recorded model keeps otherwise, or not at all. */
+const changedTimes = ({ record, catalog }: MigrationGround, model: ModelDescription): Pick<MigrationPlan, "refusals" | "notes"> => {
+  const refusals = new Set<string>();
+  const notes = new Set<string>();
+  for (const { id, definition, times } of catalog.shapes) {
+    const before = record.current?.model.items[id];
+    const { times: now } = model.items[id] ?? {};
+    if (!before || !times || !now) continue;
+    for (const which of ["created", "modified"] as const) {
+      const [name, then] = [now[which], before.times];
+      if (name === undefined || (then?.[which] === name && isAlike(then.as, now.as))) continue;
+      if (then?.[which] === name) {
+        refusals.add(
+          `Rows of "${definition}" hold "${name}" as ${then.as}, and the model says ${now.as}: both would stand in one attribute. Give the time another name, or leave it as it is.`,
+        );
+      } else if (which === "created")
+        notes.add(
+          `Rows of "${definition}" that are there already keep no "${name}", and get none. Declare optional: true in timestamps, so that the type says so.`,
+        );
+      else notes.add(`Rows of "${definition}" that are there already get "${name}" with their next change.`);
+    }
+  }
+  return { refusals: [...refusals], notes: [...notes] };
+};
+
+// A Date is stored as its text.
+const isAlike = (one: string, other: string): boolean => (one === "date" ? "text" : one) === (other === "date" ? "text" : other);
+
 const expirySteps = ({ catalog, record, expiry }: MigrationGround): Pick<MigrationPlan, "steps" | "refusals"> => {
   const [difference] = compareExpiry(catalog, expiry);
   if (!difference) return { steps: [], refusals: [] };
@@ -371,6 +399,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       readUnits: read * PASSES,
       writeUnits: written,
     });
+  const times = changedTimes(ground, model);
   const values = movedValues(ground, model, { items, readUnits: read * PASSES * 2, writeUnits: written * 3 });
   steps.push(...values.steps);
   for (const index of grown)
@@ -391,6 +420,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
   const refusals = [
     ...impossible(ground, model),
     ...forms.refusals,
+    ...times.refusals,
     ...shardRefusals,
     ...expires.refusals,
     ...values.refusals,
@@ -403,7 +433,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
     underway: record.migration?.hash,
     steps,
     refusals,
-    notes: notesOf(ground, entries),
+    notes: [...notesOf(ground, entries), ...times.notes],
     cost: priceOf(steps),
   };
 };

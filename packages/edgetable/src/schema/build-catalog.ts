@@ -16,6 +16,7 @@ import type { FormerSettings } from "./former.ts";
 import { datesOf, derivedNames, factsOf } from "./facts.ts";
 import { type ItemLayout, type Layout, type ShardingLayout, countList } from "./layout.ts";
 import { attributeNames } from "./standard-schema.ts";
+import { timeNames, timesOf } from "./timestamps.ts";
 
 /** Texts for the macros in a layout's key templates, such as `from` for the source's key. */
 export type Macros = Readonly<Record<string, string>>;
@@ -78,7 +79,10 @@ export const carriedBy = (template: Template | undefined): readonly string[] => 
 };
 
 /** The facts beside the layout that {@link buildShape} needs. */
-interface ShapeSeed extends Pick<Shape, "id" | "kind" | "definition" | "role" | "from" | "to" | "dates" | "version" | "ttl" | "bytes"> {
+interface ShapeSeed extends Pick<
+  Shape,
+  "id" | "kind" | "definition" | "role" | "from" | "to" | "dates" | "version" | "times" | "ttl" | "bytes"
+> {
   readonly copied?: readonly string[] | undefined;
   readonly several?: boolean;
   readonly macros: Macros;
@@ -230,6 +234,7 @@ const nodeEntry = (context: Context, name: string, definition: AnyNode): NodeEnt
       to: undefined,
       dates: datesOf(context.definition, definition),
       version: definition.version ?? false,
+      times: timesOf(definition),
       ttl: definition.ttl,
       bytes: definition.expect?.bytes ?? DEFAULT_BYTES,
       macros: { key: definition.key },
@@ -257,6 +262,7 @@ const partEntry = (context: Context, name: string, definition: AnyPart): PartEnt
       to: undefined,
       dates: datesOf(context.definition, definition),
       version: definition.version ?? false,
+      times: timesOf(definition),
       ttl: definition.ttl,
       bytes: definition.expect?.bytes ?? DEFAULT_BYTES,
       macros: { owner, key: definition.key },
@@ -279,9 +285,9 @@ interface EdgePlace {
   readonly several: boolean;
 }
 
-// Both sides of an edge carry what is copied onto it.
+// Both sides of an edge carry its times and what is copied onto it.
 const sideAttributes = (edge: AnyEdge, side: readonly string[] | undefined): readonly string[] | undefined =>
-  side && [...side, ...derivedNames(edge)];
+  side && [...side, ...derivedNames(edge), ...timeNames(edge)];
 
 const edgeShape = (context: Context, place: EdgePlace, role: "own" | "mirror"): Shape => {
   const { name, edge, from, to } = place;
@@ -300,6 +306,7 @@ const edgeShape = (context: Context, place: EdgePlace, role: "own" | "mirror"): 
       to,
       dates: datesOf(context.definition, edge),
       version: edge.version ?? false,
+      times: timesOf(edge),
       ttl: edge.ttl,
       bytes: edge.expect?.bytes ?? DEFAULT_BYTES,
       several: place.several,

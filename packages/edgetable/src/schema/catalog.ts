@@ -3,6 +3,7 @@ import type { GraphDefinition, AnyEdge, AnyNode, AnyPart } from "./definition.ts
 import type { Retyping, StoredForm } from "./former.ts";
 import type { Facts } from "./facts.ts";
 import type { IndexProjection, Layout } from "./layout.ts";
+import type { TimeAttributes } from "./timestamps.ts";
 import { attributeNames } from "./standard-schema.ts";
 import type { Row } from "../util/row.ts";
 
@@ -83,6 +84,8 @@ export interface Shape {
   /** For `reference`: the source node's attribute for each field path of the edge. */
   readonly alias: Readonly<Record<string, string>> | undefined;
   readonly version: boolean;
+  /** The times that rows keep. */
+  readonly times: TimeAttributes | undefined;
   /** The field with the item's expiry time. */
   readonly ttl: string | undefined;
   /** Id fields of an edge's ends that the table's keys do not carry: another edge may have the same key. */

@@ -2,6 +2,7 @@ import type { CopyList, DerivedAttribute, DerivedAttributes, EdgeCopyLists } fro
 import type { Renaming, Retyping } from "./former.ts";
 import type { Layout, ShardCounts, ValueIndex } from "./layout.ts";
 import type { SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
+import type { KeptIn, Timestamps, TimesOf } from "./timestamps.ts";
 
 /** The attribute names inside the braces of a key template: `"A#{x}#{n:6}"` gives `"x" | "n"`. */
 export type FieldsOf<Key extends string> = Key extends `${string}{${infer Field}}${infer Rest}`
@@ -30,9 +31,9 @@ type ChangesOf<Row, KeyField, Fixed> = {
 } & Unchangeable<Fixed>;
 
 /** The types inferred for a node or part. The compiler resolves each member on first use. */
-export interface NodeTypes<KeyField extends keyof Row, Row, Schema, Derived = unknown, Fixed = undefined> {
+export interface NodeTypes<KeyField extends keyof Row, Row, Schema, Derived = unknown, Fixed = undefined, Kept = unknown> {
   readonly id: { readonly [Field in KeyField]: Row[Field] };
-  readonly row: WithDerived<Row, Derived>;
+  readonly row: WithDerived<WithDerived<Row, Derived>, Kept>;
   readonly input: SchemaInput<Schema>;
   readonly changes: ChangesOf<Row, KeyField, Fixed>;
 }
@@ -94,6 +95,8 @@ export interface NodeSettings<Attribute extends string = string, Fixed = Attribu
    * accept its own output. Whole rows (`create`, `put`, `link`) are always checked whole. @default "attributes"
    */
   readonly validate?: "attributes" | "row";
+  /** Keeps the times of the row's creation and of its last write, in attributes that cannot be set. @default none */
+  readonly timestamps?: Timestamps;
   /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
   readonly ttl?: Attribute;
   /** Attributes whose values are `Date`s: of the years 0000 to 9999, stored as ISO 8601 text in UTC. */
@@ -120,6 +123,7 @@ export interface NodeDefinition<
   out Unique extends string | undefined = undefined,
   out Of = unknown,
   in out Fixed extends string | undefined = undefined,
+  in out Kept = unknown,
 > extends NodeSettings {
   readonly kind: "node";
   /** The node type that its fields belong to. */
@@ -129,12 +133,12 @@ export interface NodeDefinition<
   readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
   readonly derived?: DerivedAttributes;
   readonly "~unique": Unique;
-  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema, Derived, Fixed>;
+  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema, Derived, Fixed, Kept>;
 }
 
 /** Any node type: for code that takes any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every node satisfies
-export type AnyNode = NodeDefinition<string, any, any, string | undefined, unknown, any>;
+export type AnyNode = NodeDefinition<string, any, any, string | undefined, unknown, any, any>;
 
 /**
  * Declares a node type.
@@ -152,6 +156,8 @@ export const node = <
   const Unique extends (keyof SchemaOutput<Schema> & string) | undefined = undefined,
   const Of extends string = never,
   const Fixed extends (keyof SchemaOutput<Schema> & string) | undefined = undefined,
+  const Version extends boolean = false,
+  const Times extends Timestamps | undefined = undefined,
 >(
   options: NodeSettings<keyof SchemaOutput<Schema> & string, Fixed> & {
     readonly key: KeyOf<Key, SchemaOutput<Schema>>;
@@ -165,8 +171,10 @@ export const node = <
     readonly derived?: Derived;
     /** Fields that users define at run time, for each node of another type: see `db.<node>.grid`. */
     readonly fields?: FieldSettings<Of>;
+    readonly version?: Version;
+    readonly timestamps?: Times;
   },
-): NodeDefinition<Key, Schema, NoInfer<Derived>, Unique, NoInfer<Of>, NoInfer<Fixed>> =>
+): NodeDefinition<Key, Schema, NoInfer<Derived>, Unique, NoInfer<Of>, NoInfer<Fixed>, KeptIn<Version, Times>> =>
   Object.freeze({ kind: "node", ...options }) as never;
 
 /** How many edges of the type a node may have: `many-to-one` means at most one `to` for each `from`. */
@@ -215,6 +223,8 @@ export interface EdgeSettings<Attribute extends string = string, Fixed = Attribu
   readonly version?: boolean;
   /** What the schema checks of a change: the changed attributes, or the edge as it will be; as for a node. @default "attributes" */
   readonly validate?: "attributes" | "row";
+  /** Keeps the times of the row's creation and of its last write, in attributes that cannot be set. @default none */
+  readonly timestamps?: Timestamps;
   /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
   readonly ttl?: Attribute;
   /** Attributes whose values are `Date`s: stored as ISO 8601 text in UTC. */
@@ -232,8 +242,8 @@ export interface EdgeSettings<Attribute extends string = string, Fixed = Attribu
 }
 
 /** The types inferred for an edge type. The compiler resolves each member on first use. */
-export interface EdgeTypes<KeyField, Row, Schema, Fixed = undefined> {
-  readonly row: Row;
+export interface EdgeTypes<KeyField, Row, Schema, Fixed = undefined, Kept = unknown> {
+  readonly row: WithDerived<Row, Kept>;
   readonly input: SchemaInput<Schema>;
   readonly key: { readonly [Field in KeyField & keyof Row]: Row[Field] };
   readonly changes: ChangesOf<Row, KeyField, Fixed>;
@@ -249,6 +259,7 @@ export interface EdgeDefinition<
   out Stored extends EdgeStorage,
   out Added = unknown,
   in out Fixed extends string | undefined = undefined,
+  in out Kept = unknown,
 > extends EdgeSettings {
   readonly kind: "edge";
   readonly from: From | readonly From[];
@@ -268,12 +279,12 @@ export interface EdgeDefinition<
   readonly "~from": From;
   readonly "~to": To;
   readonly "~disorder": Disorder<Order, SchemaOutput<Schema>>;
-  readonly "~types": EdgeTypes<KeyField, SchemaOutput<Schema>, Schema, Fixed>;
+  readonly "~types": EdgeTypes<KeyField, SchemaOutput<Schema>, Schema, Fixed, Kept>;
 }
 
 /** Any edge type: for code that takes any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every edge satisfies
-export type AnyEdge = EdgeDefinition<string, string, any, any, string | undefined, EdgeStorage, any, any>;
+export type AnyEdge = EdgeDefinition<string, string, any, any, string | undefined, EdgeStorage, any, any, any>;
 
 type EmptySchema = StandardSchema<object, object>;
 type Attributes<Schema extends SomeSchema> = keyof SchemaOutput<Schema> & string;
@@ -315,7 +326,10 @@ export const edge = <
   Schema extends SomeSchema = EmptySchema,
   const KeyField extends Attributes<Schema> | undefined = undefined,
   const Copies extends EdgeCopyLists = {},
-  const Order extends OrderName<Attributes<Schema> | CopyNames<Copies[keyof Copies]>> | undefined = undefined,
+  const Version extends boolean = false,
+  const Times extends Timestamps | undefined = undefined,
+  const Order extends OrderName<Attributes<Schema> | CopyNames<Copies[keyof Copies]> | (keyof TimesOf<Times> & string)> | undefined =
+    undefined,
   const Stored extends EdgeStorage = "once",
   const Symmetric extends boolean = false,
   const Fixed extends Attributes<Schema> | undefined = undefined,
@@ -337,6 +351,8 @@ export const edge = <
     readonly stored?: Stored;
     /** True when the edge has no direction: it is written in both partitions, always together. @default false */
     readonly symmetric?: Symmetric;
+    readonly version?: Version;
+    readonly timestamps?: Times;
   },
 ): EdgeDefinition<
   From,
@@ -346,7 +362,8 @@ export const edge = <
   NoInfer<Order>,
   Symmetric extends true ? "twice" : NoInfer<Stored>,
   NoInfer<Copies>,
-  NoInfer<Fixed>
+  NoInfer<Fixed>,
+  KeptIn<Version, Times>
 > => Object.freeze({ kind: "edge", schema: undefined, orderBy: undefined, stored: "once", ...options }) as never;
 
 /** An order by a derived attribute: its name when it is text, with its format when it is not. */
@@ -378,20 +395,21 @@ export const summarize = <
   Order extends string | undefined,
   Stored extends EdgeStorage,
   Copies,
+  Kept,
   const Derived extends DerivedAttributes,
   const By extends OrderByDerived<Derived> | undefined = undefined,
   Fixed extends string | undefined = undefined,
 >(
-  of: EdgeDefinition<From, To, Schema, KeyField, Order, Stored, Copies, Fixed>,
+  of: EdgeDefinition<From, To, Schema, KeyField, Order, Stored, Copies, Fixed, Kept>,
   derived: Derived,
   options: { readonly orderBy?: By } = {},
-): EdgeDefinition<From, To, Schema, KeyField, By extends string ? By : Order, Stored, Copies & Derived, Fixed> =>
+): EdgeDefinition<From, To, Schema, KeyField, By extends string ? By : Order, Stored, Copies & Derived, Fixed, Kept> =>
   Object.freeze({ ...of, ...options, derived }) as never;
 
 /** The settings of a part beside its node, key and schema. */
 export interface PartSettings<Attribute extends string = string, Fixed = Attribute> extends Pick<
   NodeSettings<Attribute, Fixed>,
-  "immutable" | "version" | "validate" | "ttl" | "dates" | "renamed" | "retyped"
+  "immutable" | "version" | "timestamps" | "validate" | "ttl" | "dates" | "renamed" | "retyped"
 > {
   /** What predictions assume of its items; `perNode`: how many a node has, above 0 (@default 10). */
   readonly expect?: ItemExpectation<Attribute> & { readonly perNode?: number };
@@ -410,6 +428,7 @@ export interface PartDefinition<
   out Schema,
   out Copies = unknown,
   in out Fixed extends string | undefined = undefined,
+  in out Kept = unknown,
 > extends PartSettings {
   readonly kind: "part";
   readonly of: Of;
@@ -417,12 +436,12 @@ export interface PartDefinition<
   readonly schema: StandardSchema<SchemaInput<Schema>, SchemaOutput<Schema>>;
   readonly copies?: CopyList;
   readonly "~copies": Copies;
-  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema, {}, Fixed>;
+  readonly "~types": NodeTypes<FieldsOf<Key> & keyof SchemaOutput<Schema>, SchemaOutput<Schema>, Schema, {}, Fixed, Kept>;
 }
 
 /** Any part: for code that takes any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every part satisfies
-export type AnyPart = PartDefinition<string, string, any, any, any>;
+export type AnyPart = PartDefinition<string, string, any, any, any, any>;
 
 /**
  * Declares a contained item that lives in its node's partition and dies with it.
@@ -437,6 +456,8 @@ export const part = <
   Schema extends SomeSchema,
   const Copies extends CopyList = {},
   const Fixed extends (keyof SchemaOutput<Schema> & string) | undefined = undefined,
+  const Version extends boolean = false,
+  const Times extends Timestamps | undefined = undefined,
 >(
   options: PartSettings<keyof SchemaOutput<Schema> & string, Fixed> & {
     readonly of: Of;
@@ -444,8 +465,11 @@ export const part = <
     readonly schema: Schema;
     /** Attributes of the node that are copied onto the part, as for an edge. Creating a part reads its node. */
     readonly copies?: Copies;
+    readonly version?: Version;
+    readonly timestamps?: Times;
   },
-): PartDefinition<Of, Key, Schema, NoInfer<Copies>, NoInfer<Fixed>> => Object.freeze({ kind: "part", ...options }) as never;
+): PartDefinition<Of, Key, Schema, NoInfer<Copies>, NoInfer<Fixed>, KeptIn<Version, Times>> =>
+  Object.freeze({ kind: "part", ...options }) as never;
 
 /** Settings of the table beside its keys and indexes. A migration brings the table to have them. */
 export interface TableSettings {

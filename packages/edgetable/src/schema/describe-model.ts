@@ -5,6 +5,7 @@ import { type Catalog, hasFacts, type Index, keyAttributes, type Shape } from ".
 import type { ValueStorage } from "./definition.ts";
 import type { StoredForm } from "./former.ts";
 import type { IndexProjection } from "./layout.ts";
+import type { TimeForm } from "./timestamps.ts";
 
 /** The shards of one computed attribute: how many, and for which values otherwise. */
 export interface DescribedShards {
@@ -22,6 +23,8 @@ export interface DescribedItem {
   readonly stored?: Readonly<Record<string, string>>;
   /** Attributes that items may hold in an older form, by name in the model. */
   readonly former?: Readonly<Record<string, DescribedFormer>>;
+  /** The times that its rows keep. */
+  readonly times?: { readonly created?: string; readonly modified?: string; readonly as: TimeForm };
 }
 
 /** An attribute that was renamed or retyped. */
@@ -80,7 +83,7 @@ const describeFormer = (former: NonNullable<Shape["former"]>): Readonly<Record<s
     stored,
   }));
 
-const describeItem = ({ keys, stored: places, former }: Shape): DescribedItem => {
+const describeItem = ({ keys, stored: places, former, times }: Shape): DescribedItem => {
   const stored = Object.fromEntries(Object.entries(places).filter(([name]) => !former?.[name]));
   const shards: Record<string, DescribedShards> = {};
   for (const [attribute, template] of Object.entries(keys)) {
@@ -92,6 +95,9 @@ const describeItem = ({ keys, stored: places, former }: Shape): DescribedItem =>
     ...(Object.keys(shards).length === 0 ? {} : { shards }),
     ...(Object.keys(stored).length === 0 ? {} : { stored }),
     ...(former ? { former: describeFormer(former) } : {}),
+    ...(times
+      ? { times: { as: times.as, ...(times.created && { created: times.created }), ...(times.modified && { modified: times.modified }) } }
+      : {}),
   };
 };
 

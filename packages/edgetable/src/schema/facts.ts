@@ -10,6 +10,7 @@ import {
   type SummaryDirection,
 } from "./derived.ts";
 import { attributeNames } from "./standard-schema.ts";
+import { timeNames, timesOf } from "./timestamps.ts";
 import { own } from "../util/row.ts";
 
 /** An attribute of a node that is copied onto its edges or parts. */
@@ -97,6 +98,7 @@ export const factsOf = ({ nodes, edges = {}, parts = {} }: GraphDefinition): Fac
 const isDate = (graph: GraphDefinition, definition: AnyNode | AnyEdge | AnyPart | undefined, attribute: string | undefined): boolean => {
   if (!definition || attribute === undefined) return false;
   if (definition.dates?.includes(attribute)) return true;
+  if (timesOf(definition)?.as === "date" && timeNames(definition).includes(attribute)) return true;
   const derived = definition.kind === "part" ? undefined : own(definition.derived ?? {}, attribute);
   if (derived) {
     if (derived.operation !== "min" && derived.operation !== "max") return false;
@@ -111,11 +113,12 @@ const isDate = (graph: GraphDefinition, definition: AnyNode | AnyEdge | AnyPart 
   return isCopied(from, endTypes(definition.from)[0]) || isCopied(to, endTypes(definition.to)[0]);
 };
 
-/** The attributes of a definition that are Dates: those it lists, and derived ones that take their values from Dates. */
+/** The attributes of a definition that are Dates: those it lists, its times if they are, and derived ones that take their values from Dates. */
 export const datesOf = (graph: GraphDefinition, definition: AnyNode | AnyEdge | AnyPart): readonly string[] => {
   const { dates = [] } = definition;
   const derived = derivedNames(definition).filter((name) => !dates.includes(name) && isDate(graph, definition, name));
-  return derived.length > 0 ? [...dates, ...derived] : dates;
+  const more = timesOf(definition)?.as === "date" ? [...derived, ...timeNames(definition)] : derived;
+  return more.length > 0 ? [...dates, ...more] : dates;
 };
 
 /** The attributes of a definition's rows that Edgetable computes from other rows: aggregates and copies. */
@@ -128,12 +131,12 @@ export const derivedNames = (definition: AnyNode | AnyEdge | AnyPart): readonly 
 
 const known = new WeakMap<object, readonly string[] | null>();
 
-/** The names of all attributes that a definition's rows may have, derived ones included; undefined where the schema does not tell them. */
+/** The names of all attributes that a definition's rows may have, derived ones and times included; undefined where the schema does not tell them. */
 export const attributesOf = (definition: AnyNode | AnyEdge | AnyPart): readonly string[] | undefined => {
   let names = known.get(definition);
   if (names === undefined) {
     const declared = definition.schema ? attributeNames(definition.schema) : [];
-    const more = derivedNames(definition);
+    const more = [...derivedNames(definition), ...timeNames(definition)];
     names = declared ? (more.length > 0 ? [...declared, ...more] : declared) : null;
     known.set(definition, names);
   }

@@ -9,6 +9,7 @@ import { encodeField, expectedAttributes } from "../requests/encode-item.ts";
 import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
 import type { Maybe } from "../schema/check-values.ts";
 import { derivedNames } from "../schema/facts.ts";
+import { timeNames } from "../schema/timestamps.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { own, valueAt } from "../util/row.ts";
 import { attributesOf } from "../executor/scan/read-item.ts";
@@ -158,9 +159,10 @@ export const checkRow = (catalog: Catalog, seen: SeenRow): RowCheck => {
 
 const putOf = ({ subject, shape, row: stored }: SeenRow): LogicalWrite | undefined => {
   const guards = {};
-  // What follows from other rows is no part of the schema.
-  const derived = derivedNames(subject.entry.definition);
-  const row = derived.length === 0 ? stored : Object.fromEntries(Object.entries(stored).filter(([field]) => !derived.includes(field)));
+  // What follows from other rows, and the times that are kept, are no part of the schema.
+  const { definition } = subject.entry;
+  const computed = [...derivedNames(definition), ...timeNames(definition)];
+  const row = computed.length === 0 ? stored : Object.fromEntries(Object.entries(stored).filter(([field]) => !computed.includes(field)));
   if (subject.kind !== "edge") return { kind: "put", of: subject.kind, name: subject.entry.name, row, guards };
   // A copy that holds only some attributes cannot fit the schema of all.
   if (shape.copied) return undefined;

@@ -98,7 +98,7 @@ const writeRow = (loading: Loading, row: number, write: LogicalWrite): Pause => 
   const { session, state, collisions, writer } = loading;
   let planned: PlannedRow;
   try {
-    planned = planRow(session.catalog, write);
+    planned = planRow(session.catalog, write, session.effects.now());
   } catch (error) {
     return failInvalid(loading, row, error);
   }

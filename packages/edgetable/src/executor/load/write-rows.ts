@@ -10,6 +10,7 @@ import { attributeOf, encodeField, encodeItem, keyOf } from "../../requests/enco
 import { BATCH_WRITE_ITEMS } from "../../requests/encode-write.ts";
 import type { Catalog, Shape } from "../../schema/catalog.ts";
 import { derivedNames } from "../../schema/facts.ts";
+import { timeNames } from "../../schema/timestamps.ts";
 import type { AttributeValue, Item, Key, WriteRequest } from "../../transport/operations.ts";
 import type { Row } from "../../util/row.ts";
 import { batchWrite, requestKey } from "../batch-write.ts";
@@ -258,11 +259,11 @@ const givenItem = (key: Key, shape: Shape, row: Row): Item => {
 };
 
 /** Plans one row's write; it goes into a batch if its plan consists of puts without conditions. */
-export const planRow = (catalog: Catalog, write: LogicalWrite): PlannedRow => {
+export const planRow = (catalog: Catalog, write: LogicalWrite, now: number): PlannedRow => {
   if (write.kind !== "put" && write.kind !== "putEdge")
     throw new EdgetableError("invariant", `a load puts, it does not ${write.kind}: a defect of edgetable`);
   const items: RowItem[] = [];
-  const plan = planWrite(catalog, write, {});
+  const plan = planWrite(catalog, write, {}, { now });
   if (plan.kind === "ready" && plan.items.length > 0 && plan.items.every(({ item }) => isUnconditionalPut(item))) {
     for (const { item } of plan.items as readonly { readonly item: PutStep & { readonly shape: Shape } }[])
       items.push({ id: keyId(item.key), shape: item.shape, item: item.item });
@@ -271,7 +272,7 @@ export const planRow = (catalog: Catalog, write: LogicalWrite): PlannedRow => {
   const subject = subjectOf(catalog, write);
   const reverse = write.kind === "putEdge" ? write.reverse : {};
   const places = subject.kind === "edge" ? edgeCopies(subject, write.row, reverse) : [{ shape: subject.entry.shape, row: write.row }];
-  const isFilled = derivedNames(subject.entry.definition).length > 0;
+  const isFilled = [...derivedNames(subject.entry.definition), ...timeNames(subject.entry.definition)].length > 0;
   for (const { shape, row } of places) {
     const key = keyOf(catalog, shape, row);
     items.push({ id: keyId(key), shape, item: isFilled ? givenItem(key, shape, row) : encodeItem(catalog, shape, row) });

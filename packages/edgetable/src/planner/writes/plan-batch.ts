@@ -1,8 +1,9 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { type LogicalWrite, verbOf } from "../../ir/logical-write.ts";
-import { type DeleteStep, keyId, type PutStep, type WriteItem } from "../../ir/write-plan.ts";
+import { type DeleteStep, type Images, keyId, type PutStep, type ReadNeed, type WriteItem } from "../../ir/write-plan.ts";
 import { type Catalog, kindMark } from "../../schema/catalog.ts";
 import { isConditional, planWrite } from "./plan-write.ts";
+import { KEEPS_CREATED } from "./rules/computed-attributes.ts";
 import { cascades } from "./rules/required-nodes.ts";
 
 /** One item of a batch, with the calls (by position) that it belongs to; the last of them wrote it. */
@@ -15,6 +16,8 @@ export interface BatchItem {
 export interface BatchPlan {
   readonly kind: "batch";
   readonly items: readonly BatchItem[];
+  /** Rows whose time of creation has to be read first; the batch is then planned again. */
+  readonly reads: readonly ReadNeed[];
 }
 
 const INSTEAD: Readonly<Record<string, string>> = {
@@ -58,16 +61,23 @@ const failInBatch = (write: LogicalWrite, call: number, why: string): never => {
  * Plans a batch: every item alone, without conditions. Of several writes to one key the last stands
  * and is the only one sent.
  *
+ * @param images what was read of the rows that keep the time of their creation
+ * @param now milliseconds since 1970
  * @throws {plan.unsupported} for a call that is more than unconditional puts and deletions
  */
-export const planBatch = (catalog: Catalog, writes: readonly LogicalWrite[]): BatchPlan => {
+export const planBatch = (catalog: Catalog, writes: readonly LogicalWrite[], images: Images, now: number): BatchPlan => {
+  const reads = new Map<string, ReadNeed>();
   const items = new Map<string, BatchItem>();
   for (const [call, given] of writes.entries()) {
-    const write: LogicalWrite = given.kind === "putEdge" || given.kind === "put" ? { ...given, ends: "unchecked" } : given;
+    const write: LogicalWrite = given.kind === "putEdge" || given.kind === "put" ? { ...given, ends: "unchecked", seen: undefined } : given;
     const reason = whyNotByKind(catalog, write);
     if (reason !== undefined) failInBatch(write, call, reason);
-    const plan = planWrite(catalog, write, {});
+    const plan = planWrite(catalog, write, images, { now });
     if (plan.kind === "settled") return failInBatch(write, call, "has nothing to write");
+    if (plan.kind === "needs" && plan.reads.every((need) => need.kind === "get" && need.reason === KEEPS_CREATED)) {
+      for (const need of plan.reads) reads.set(need.id, need);
+      continue;
+    }
     if (plan.kind === "needs") return failInBatch(write, call, `first has to read: ${plan.reads.map((need) => need.reason).join("; ")}`);
     for (const { item } of plan.items) {
       const why = whyNotByItem(catalog, item);
@@ -76,5 +86,5 @@ export const planBatch = (catalog: Catalog, writes: readonly LogicalWrite[]): Ba
       items.set(id, { step: item as PutStep | DeleteStep, calls: [...(items.get(id)?.calls ?? []), call] });
     }
   }
-  return { kind: "batch", items: [...items.values()] };
+  return { kind: "batch", items: [...items.values()], reads: [...reads.values()] };
 };

@@ -4,11 +4,22 @@ import { decodeItem } from "../../requests/decode-item.ts";
 import { keyOf, VERSION } from "../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
 import { derivedNames } from "../../schema/facts.ts";
+import { timeNames, timesOf } from "../../schema/timestamps.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import type { Row } from "../../util/row.ts";
 import { changedRow } from "./changed-row.ts";
 import { asRead, putStep } from "./plan-item.ts";
-import { atVersion, type ChangedItem, changeItem, storedVersion, unchangedFields, unchangedItem } from "./rules/computed-attributes.ts";
+import {
+  atTime,
+  atVersion,
+  type ChangedItem,
+  changeItem,
+  seenAt,
+  storedVersion,
+  unchangedFields,
+  unchangedItem,
+  withTimes,
+} from "./rules/computed-attributes.ts";
 import { edgeCopies, type EdgeCopy, endTerms, isOtherEdge } from "./rules/edge-copies.ts";
 import { fill, joined, looksAt, stageDerived, WHOLE_ROW } from "./rules/index.ts";
 import {
@@ -36,6 +47,8 @@ const betweenOf = (catalog: Catalog, write: LinkWrite | PutEdgeWrite | RelinkWri
 interface Contents {
   readonly attributes: Row;
   readonly reverse: Row;
+  /** Times that it keeps. */
+  readonly kept?: Row | undefined;
 }
 
 // The own copy decides; the one in the target's partition follows it, whatever stood there.
@@ -43,8 +56,9 @@ const stageCopies = (working: WorkingSet, copies: readonly EdgeCopy[], terms: re
   for (const [at, copy] of copies.entries()) stage(working, putStep(working.catalog, copy, at === 0 ? terms : []));
 };
 
-const stageLink = (working: WorkingSet, edge: EdgeBetween, { attributes, reverse }: Contents, exists?: Failure): Row => {
-  const copies = edgeCopies(edge, atVersion(attributes, edge.entry.definition.version, 1), reverse);
+const stageLink = (working: WorkingSet, edge: EdgeBetween, { attributes, reverse, kept }: Contents, exists?: Failure): Row => {
+  const timed = withTimes(working, edge.entry.shapes[0]!, { row: attributes, kept });
+  const copies = edgeCopies(edge, atVersion(timed, edge.entry.definition.version, 1), reverse);
   const [{ shape, row }] = copies;
   stageCopies(working, copies, [absentOrExpired(working, shape, exists)]);
   stageDerived(working, { subject: edge, before: null, after: row });
@@ -84,16 +98,24 @@ export const planPutEdge = (working: WorkingSet, write: PutEdgeWrite): Planned =
   const { version } = edge.entry.definition;
   const [own] = edgeCopies(edge, write.row);
   const { shape } = own;
-  const change: RowChange = { subject: edge, before: undefined, after: own.row, related: write.ends };
+  const given = write.times ? { ...own.row, ...write.times } : own.row;
+  const change: RowChange = { subject: edge, before: undefined, after: given, related: write.ends };
   const look = looksAt(catalog, change);
-  const image = look ? imageOf(working, { shape, key: keyOf(catalog, shape, own.row) }, look.reason) : null;
+  const key = look && keyOf(catalog, shape, own.row);
+  const asSeen = key && shape.unkeyed.length === 0 ? seenAt(working, shape, { look, seen: write.seen, key }) : undefined;
+  const image = look && key ? (asSeen ? undefined : imageOf(working, { shape, key }, look.reason)) : null;
   const next = Math.max(storedVersion(image) + 1, write.leastVersion ?? 1);
   const isOther = image ? isOtherEdge(working, own, image) : false;
   const filled = fill(working, edge, write.row, isOther ? null : image);
   if (filled?.kind !== "row") return filled;
-  const copies = edgeCopies(edge, atVersion(filled.row, version, next), write.reverse);
+  const timed = withTimes(working, shape, {
+    row: filled.row,
+    kept: asSeen ? { [shape.times!.created!]: write.seen } : write.times,
+    image: isOther ? null : image,
+  });
+  const copies = edgeCopies(edge, atVersion(timed, version, next), write.reverse);
   const [{ row }] = copies;
-  stageCopies(working, copies, look && image !== undefined ? asRead(catalog, shape, image, look) : []);
+  stageCopies(working, copies, asSeen ? [asSeen] : look && image !== undefined ? asRead(catalog, shape, image, look) : []);
   if (isOther && image) stageGivingWay(working, edge, decodeItem(catalog, shape, image));
   const before = image && !isOther ? decodeItem(catalog, shape, image) : image === undefined ? undefined : null;
   stageDerived(working, { ...change, before, after: row });
@@ -170,10 +192,11 @@ const completeCopy = (working: WorkingSet, write: RelinkWrite, own: EdgeCopy & {
  *
  * @param there the term by which it is there, unless its type changes
  */
-export const planRelink = (working: WorkingSet, write: RelinkWrite, there?: Term): Planned => {
-  if (write.type !== undefined && write.type !== write.edge) return planRetype(working, write, write.type);
-  const edge = betweenOf(working.catalog, write);
-  const [own, second] = edgeCopies(edge, write.key);
+export const planRelink = (working: WorkingSet, given: RelinkWrite, there?: Term): Planned => {
+  if (given.type !== undefined && given.type !== given.edge) return planRetype(working, given, given.type);
+  const edge = betweenOf(working.catalog, given);
+  const [own, second] = edgeCopies(edge, given.key);
+  const write = own.shape.times ? { ...given, changes: atTime(working, own.shape, given.changes) } : given;
   const first = changeCopy(working, write, { ...own, isOwn: true, there });
   if (first === null) return notFound;
   const other = second && changeCopy(working, write, { ...second, isOwn: false });
@@ -191,9 +214,17 @@ export const planRelink = (working: WorkingSet, write: RelinkWrite, there?: Term
   return { kind: "staged", row };
 };
 
-const withoutCopies = ({ definition }: EdgeEntry, row: Row): Row => {
-  const copies = derivedNames(definition);
-  return copies.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([name]) => !copies.includes(name)));
+// What Edgetable keeps in the edge, and no schema knows.
+const withoutKept = ({ definition }: EdgeEntry, row: Row): Row => {
+  const kept = [...derivedNames(definition), ...timeNames(definition)];
+  return kept.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([name]) => !kept.includes(name)));
+};
+
+// The edge is the same one under another type: it keeps the time of its creation where both types keep it alike.
+const keptTimes = (before: EdgeEntry, after: EdgeEntry, row: Row): Row | undefined => {
+  const [from, to] = [timesOf(before.definition), timesOf(after.definition)];
+  if (from?.created === undefined || to?.created === undefined || from.as !== to.as) return undefined;
+  return { [to.created]: row[from.created] };
 };
 
 interface ReadCopy extends EdgeCopy {
@@ -226,15 +257,14 @@ const planRetype = (working: WorkingSet, write: RelinkWrite, type: string): Plan
     return before.entry.definition.version || version === undefined ? attributes : { ...attributes, [VERSION]: version };
   };
   const changed = changedRow(contents(own), write.changes);
-  const valid = write.validates
-    ? validRow(working, after.entry, withoutCopies(before.entry, changed))
-    : withoutCopies(before.entry, changed);
+  const valid = write.validates ? validRow(working, after.entry, withoutKept(before.entry, changed)) : withoutKept(before.entry, changed);
   if (!valid) return undefined;
   const filled = fill(working, after, valid, null);
   if (filled?.kind !== "row") return filled;
   const attributes = filled.row;
   const reverse = { ...(second ? changedRow(contents(second), write.changes) : write.changes.set), ...write.reverse };
-  const row = stageLink(working, after, { attributes, reverse });
+  const kept = keptTimes(before.entry, after.entry, changed);
+  const row = stageLink(working, after, { attributes, reverse: withoutKept(before.entry, reverse), kept });
   const terms = [present, ...guardTerms(shape, write.guards), ...unchangedItem(catalog, { shape, key }, image)];
   stage(working, { kind: "delete", key, terms, shape });
   if (second?.key) stage(working, { kind: "delete", key: second.key, terms: [], shape: second.shape });

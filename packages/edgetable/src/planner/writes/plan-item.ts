@@ -6,7 +6,7 @@ import { encodeItem, keyIfComplete, keyOf, keyOfItem } from "../../requests/enco
 import type { Catalog, Shape } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
 import type { Row } from "../../util/row.ts";
-import { atVersion, changeItem, storedVersion, unchangedFields } from "./rules/computed-attributes.ts";
+import { atTime, atVersion, changeItem, seenAt, storedVersion, unchangedFields, withTimes } from "./rules/computed-attributes.ts";
 import { fill, joined, looksAt, stageDerived, WHOLE_ROW } from "./rules/index.ts";
 import {
   absentOrExpired,
@@ -59,7 +59,7 @@ export const planCreate = (working: WorkingSet, write: CreateWrite, exists?: Fai
   const { subject, shape } = itemOf(catalog, write);
   const filled = fill(working, subject, write.row, null);
   if (filled?.kind !== "row") return filled;
-  const row = atVersion(filled.row, shape.version, 1);
+  const row = atVersion(withTimes(working, shape, { row: filled.row }), shape.version, 1);
   stage(working, putStep(catalog, { shape, row }, [absentOrExpired(working, shape, exists)]));
   stageDerived(working, { subject, before: null, after: row });
   return { kind: "staged", row };
@@ -68,16 +68,21 @@ export const planCreate = (working: WorkingSet, write: CreateWrite, exists?: Fai
 /** Writes a whole node or part, whatever is there; reads it first if a rule looks at the row before. */
 export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
   const { catalog } = working;
-  const { guards, ends: related, leastVersion = 1 } = write;
+  const { guards, ends: related, leastVersion = 1, times: kept } = write;
   const { subject, shape } = itemOf(catalog, write);
-  const change: RowChange = { subject, before: undefined, after: write.row, related, versioned: guards.version !== undefined };
+  const given = kept ? { ...write.row, ...kept } : write.row;
+  const change: RowChange = { subject, before: undefined, after: given, related, versioned: guards.version !== undefined };
   const look = looksAt(catalog, change);
-  const image = look && imageOf(working, { shape, key: keyOf(catalog, shape, write.row) }, look.reason);
+  const key = look && keyOf(catalog, shape, write.row);
+  const asSeen = key && seenAt(working, shape, { look, seen: write.seen, key });
+  const image = look && key && !asSeen ? imageOf(working, { shape, key }, look.reason) : undefined;
   const version = (guards.version ?? storedVersion(image)) + 1;
   const filled = fill(working, subject, write.row, image);
   if (filled?.kind !== "row") return filled;
-  const row = atVersion(filled.row, shape.version, look ? Math.max(version, leastVersion) : version);
-  const terms = look && image !== undefined ? asRead(catalog, shape, image, look) : [];
+  const times = asSeen ? { [shape.times!.created!]: write.seen } : kept;
+  const timed = withTimes(working, shape, { row: filled.row, kept: times, image });
+  const row = atVersion(timed, shape.version, look ? Math.max(version, leastVersion) : version);
+  const terms = asSeen ? [asSeen] : look && image !== undefined ? asRead(catalog, shape, image, look) : [];
   stage(working, putStep(catalog, { shape, row }, [...guardTerms(shape, guards), ...terms]));
   const before = image ? decodeItem(catalog, shape, image) : image;
   stageDerived(working, { subject, before, after: row, related });
@@ -91,8 +96,9 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
  */
 export const planUpdate = (working: WorkingSet, write: UpdateWrite, there?: Term): Planned => {
   const { catalog } = working;
-  const { id: known, changes, guards, keepsVersion = false, checksRow: whole } = write;
+  const { id: known, guards, keepsVersion = false, checksRow: whole } = write;
   const { subject, shape } = itemOf(catalog, write);
+  const changes = keepsVersion ? write.changes : atTime(working, shape, write.changes);
   const key = locate(working, shape, known);
   if (!key) return key === null ? notFound : undefined;
   const change: RowChange = { subject, before: known, after: undefined, changes };

@@ -163,4 +163,5 @@ export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], im
 };
 
 /** Plans one write; see {@link planWrites}. */
-export const planWrite = (catalog: Catalog, write: LogicalWrite, images: Images): WritePlan => planWrites(catalog, [write], images);
+export const planWrite = (catalog: Catalog, write: LogicalWrite, images: Images, given?: Given): WritePlan =>
+  planWrites(catalog, [write], images, given);

@@ -1,5 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { checkOptions, type OptionChecks, type NestedChecks, inRange, listOf, namesIn, oneOf } from "../../util/check-options.ts";
+import type { Timestamps, TimestampSettings } from "../timestamps.ts";
+import { jsonText } from "../../util/json-text.ts";
 import { endTypes, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPart, type FieldSettings } from "../definition.ts";
 import type {
   EdgeLayout,
@@ -82,6 +84,17 @@ const rows = (given: Readonly<Record<string, number>>, name: string): void => {
   for (const attribute of namesIn(given, name)) inRange(`${name}.${attribute}`, given[attribute] as number, [1, Number.MAX_SAFE_INTEGER]);
 };
 const expected = { bytes, count: [1, Number.MAX_SAFE_INTEGER], rowsPerValue: rows, rowsPerRange: rows } as const;
+const timeName = (given: unknown, name: string): void => {
+  if (given === false || (typeof given === "string" && given !== "")) return;
+  throw new EdgetableError("plan.invalidOption", `${name} is ${jsonText(given)}: give the name of an attribute, or false.`);
+};
+const times: OptionChecks<TimestampSettings> = {
+  created: timeName,
+  modified: timeName,
+  as: ["text", "seconds", "milliseconds", "date"],
+  optional: "boolean",
+};
+const timestamps = (given: Timestamps, name: string): unknown => typeof given === "boolean" || checkOptions(given, times, name);
 const item = {
   kind: undefined,
   key: undefined,
@@ -89,6 +102,7 @@ const item = {
   immutable: attributes,
   version: "boolean",
   validate: ["attributes", "row"],
+  timestamps,
   ttl: "string",
   dates: attributes,
   renamed: namesIn,

@@ -4,9 +4,10 @@ import { fieldNames } from "../build-catalog.ts";
 import { definitionOf, keyAttributes, type Catalog, type Shape } from "../catalog.ts";
 import { degreeLimit, endTypes, isSingle, type AnyEdge, type AnyNode, type AnyPart, type GraphDefinition } from "../definition.ts";
 import type { ItemLayout, Layout } from "../layout.ts";
-import { attributesOf } from "../facts.ts";
+import { attributesOf, derivedNames } from "../facts.ts";
 import { attributeNames, attributeSchemas, type AnySchema } from "../standard-schema.ts";
 import { DEGREE_TYPE } from "../system-items.ts";
+import { timeNames } from "../timestamps.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
 
 type AnyDefinition = AnyNode | AnyEdge | AnyPart;
@@ -42,6 +43,25 @@ const checkItemLayout = (place: string, item: ItemLayout | undefined, { fields, 
   reportUnknown(report, `${place}.sparse`, item.sparse ?? [], { ...keys, known: computed.slice(tableKeys.length) });
 };
 
+/** Times need attributes of their own, in an item. */
+const checkTimes = (place: string, one: AnyDefinition, idFields: readonly string[], report: Report): void => {
+  const names = timeNames(one);
+  const at = `${place}.timestamps`;
+  if (names.length > 0 && one.kind === "node" && one.stored === false)
+    report("setting", at, "it has no item to keep them in (stored: false). Leave them out.");
+  if (names[0] !== undefined && names[0] === names[1])
+    report("reservedName", at, `both times are called "${names[0]}". Give each a name of its own, or set one to false.`);
+  const taken = [...((one.schema && attributeNames(one.schema)) ?? []), ...derivedNames(one), ...idFields];
+  if (one.kind === "edge") taken.push("from", "to");
+  if (one.version) taken.push("version");
+  for (const name of names.filter((each) => taken.includes(each)))
+    report(
+      "reservedName",
+      at,
+      `"${name}" is an attribute here already. Take it out of the schema if Edgetable is to keep it, or give the time another name: { ${name === names[0] ? "created" : "modified"}: "…" }.`,
+    );
+};
+
 /** Attributes that settings and layouts name, and names that rows need for themselves. */
 export const checkSettings = (definition: GraphDefinition, report: Report): void => {
   const { layout } = definition;
@@ -54,9 +74,14 @@ export const checkSettings = (definition: GraphDefinition, report: Report): void
       );
       if (one.version === true && known?.includes("version"))
         report("reservedName", place, 'with version: true, "version" counts the writes. Rename the attribute, or leave the setting out.');
+      const idFields =
+        one.kind === "edge"
+          ? []
+          : [...fieldNames(one.key), ...(one.kind === "part" ? fieldNames(definition.nodes[one.of]?.key ?? "") : [])];
+      checkTimes(place, one, idFields, report);
       if (!layout) return;
       const item = layout[group]?.[name];
-      const names = { fields: known && one.version ? [...known, "version"] : known, layout };
+      const names = { fields: known && [...known, ...(one.version ? ["version"] : []), ...timeNames(one)], layout };
       checkItemLayout(`layout.${place}`, item, names, report);
       if (item && "mirror" in item) checkItemLayout(`layout.${place}.mirror`, item.mirror, names, report);
     });
@@ -175,7 +200,7 @@ const checkOrder = (definition: GraphDefinition, place: string, edge: AnyEdge, r
 
 /** An edge that lives in its source's item: that item must contain the target's id, and has room for one target. */
 const checkReference = (definition: GraphDefinition, place: string, edge: AnyEdge, report: Report): void => {
-  for (const setting of ["key", "version", "ttl", "sides"] as const)
+  for (const setting of ["key", "version", "timestamps", "ttl", "sides"] as const)
     if (edge[setting] !== undefined)
       report(
         "setting",

@@ -1,11 +1,12 @@
 import { EdgetableError, isEdgetableError } from "../../../errors/edgetable-error.ts";
 import type { Changes, Guards } from "../../../ir/logical-write.ts";
-import type { AttributeChanges, AttributePathChange, Term, WriteItem } from "../../../ir/write-plan.ts";
+import { type AttributeChanges, type AttributePathChange, keyId, type Term, type WriteItem } from "../../../ir/write-plan.ts";
 import type { Template } from "../../../keys/key-template.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
 import {
   attributeOf,
   checkCarried,
+  encodeField,
   keyAttribute,
   keyOfItem,
   placesOf,
@@ -17,10 +18,12 @@ import { keyTextOf } from "../../../requests/attribute-value.ts";
 import { attributesOf } from "../../../schema/facts.ts";
 import { attributeNames } from "../../../schema/standard-schema.ts";
 import { type Catalog, definitionOf, indexEntries, isHalfEntry, type Shape, otherPlace } from "../../../schema/catalog.ts";
+import { type TimeAttributes, timeIn, timesOf } from "../../../schema/timestamps.ts";
 import type { AttributeValue, Item, Key } from "../../../transport/operations.ts";
 import { addDecimals, readDecimal } from "../../../util/decimal.ts";
 import { isNumber } from "../../../util/json-text.ts";
 import { own, type Row, valueAt } from "../../../util/row.ts";
+import { defined } from "../../../util/invariant.ts";
 import { changedRow, isChanged, pathRules, resolvedChanges } from "../changed-row.ts";
 import {
   absent,
@@ -220,6 +223,63 @@ export const storedVersion = (image: Item | null | undefined): number => {
 /** A row that is written whole, at a version where its items keep one. */
 export const atVersion = (row: Row, keepsVersion: boolean | undefined, version: number): Row =>
   keepsVersion ? { ...row, [VERSION]: version } : row;
+
+/** A time as the rows of a shape have it: that of this call. */
+const timeOf = ({ given }: WorkingSet, { as }: TimeAttributes): unknown => timeIn(as, defined(given.now, "the time of a write"));
+
+/**
+ * A row that is written whole, with its times where its items keep them.
+ *
+ * @param kept times that the row has already
+ * @param image the item before: null if there is none, undefined if nobody looked
+ */
+export const withTimes = (
+  working: WorkingSet,
+  shape: Shape,
+  { row, kept = {}, image }: { readonly row: Row; readonly kept?: Row | undefined; readonly image?: Item | null | undefined },
+): Row => {
+  const { times } = shape;
+  if (!times) return row;
+  const now = timeOf(working, times);
+  const { created, modified } = times;
+  const timed: Record<string, unknown> = { ...row };
+  // An item that is older than the model's times has none, and gets none.
+  if (created !== undefined) timed[created] = kept[created] ?? (image ? decodeItem(working.catalog, shape, image)[created] : now);
+  if (modified !== undefined) timed[modified] = kept[modified] ?? now;
+  return timed;
+};
+
+/** Changes of a row, with the time at which they are made where its items keep it. */
+export const atTime = (working: WorkingSet, { times }: Shape, changes: Changes): Changes =>
+  times?.modified === undefined ? changes : { ...changes, set: { ...changes.set, [times.modified]: timeOf(working, times) } };
+
+/** Why an item has to be read of which nothing but the time of its creation is needed. */
+export const KEEPS_CREATED = "the time of its creation is kept";
+
+/**
+ * The term by which an item was created when the row that was read says so; undefined where it has to be read all the same.
+ * An item that shows another time refuses the write, and is planned with.
+ */
+export const seenAt = (
+  { catalog, images }: WorkingSet,
+  shape: Shape,
+  { look, seen, key }: { readonly look: Look | undefined; readonly seen: unknown; readonly key: Key },
+): Term | undefined => {
+  const created = shape.times?.created;
+  if (created === undefined || look?.reason !== KEEPS_CREATED || look.fields.length > 1 || images[keyId(key)] !== undefined)
+    return undefined;
+  const attribute = attributeOf(shape, created);
+  const isTime = typeof seen === typeof timeIn(shape.times!.as, 0) && (!(seen instanceof Date) || !Number.isNaN(seen.getTime()));
+  if (attribute === undefined || !isTime || isTableKey(catalog, attribute)) return undefined;
+  return { kind: "equals", attribute, value: encodeField(shape, created, seen), failure: { reason: "staleRead", guessed: true } };
+};
+
+/** A row that is written whole keeps the time at which it was created, unless the call says which that is. */
+export const timesLookAt = ({ subject, before, after }: RowChange): Look | undefined => {
+  if (before !== undefined || !after) return undefined;
+  const created = timesOf(subject.entry.definition)?.created;
+  return created !== undefined && after[created] === undefined ? { fields: [created], reason: KEEPS_CREATED } : undefined;
+};
 
 /** A row that is written whole is one version further than the one before, unless the caller says which that is. */
 export const versionLooksAt = ({ subject, before, after, versioned }: RowChange): Look | undefined =>

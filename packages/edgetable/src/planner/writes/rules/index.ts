@@ -14,7 +14,7 @@ import {
   type Subject,
   type WorkingSet,
 } from "../working-set.ts";
-import { versionLooksAt } from "./computed-attributes.ts";
+import { timesLookAt, versionLooksAt } from "./computed-attributes.ts";
 import { copiesLookAt } from "./edge-copies.ts";
 import { requiredNodes } from "./required-nodes.ts";
 
@@ -76,7 +76,7 @@ export const joined = (one: Look | undefined, other: Look | undefined): Look | u
 
 /** What the rules must know of the row before a change; undefined if the change concerns none of them, or tells enough. */
 export const looksAt = (catalog: Catalog, change: RowChange): Look | undefined => {
-  let look = joined(copiesLookAt(change), versionLooksAt(change));
+  let look = joined(joined(copiesLookAt(change), versionLooksAt(change)), timesLookAt(change));
   for (const rule of rulesOf(catalog)) look = joined(rule.looksAt?.(catalog, change), look);
   return look;
 };
