@@ -342,7 +342,11 @@ const movedValues = (
 const kindsText = (entries: readonly BackfilledEntry[]): string =>
   entries.map(({ index, shapes }) => `${shapes.map((id) => `"${id}"`).join(", ")} in "${index}"`).join("; ");
 
-const notesOf = ({ record, catalog, table, settings }: MigrationGround, entries: readonly BackfilledEntry[]): readonly string[] => {
+const notesOf = (
+  { record, catalog, table, settings }: MigrationGround,
+  entries: readonly BackfilledEntry[],
+  more: readonly string[],
+): readonly string[] => {
   const notes: string[] = [];
   const kept = settings.stream === true ? undefined : unkept(catalog, table);
   if (kept !== undefined)
@@ -352,7 +356,7 @@ const notesOf = ({ record, catalog, table, settings }: MigrationGround, entries:
   if (!record.current) notes.push("The table has no record of its model: indexes that it has already are taken as complete.");
   for (const { index, live } of entries)
     if (live) notes.push(`"${index}" is in use already: until the migration has ended, it finds the new kinds in part.`);
-  return notes;
+  return [...notes, ...more];
 };
 
 /** Compares model, record and table, and gives the steps from one to the other. */
@@ -399,7 +403,6 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       readUnits: read * PASSES,
       writeUnits: written,
     });
-  const times = changedTimes(ground, model);
   const values = movedValues(ground, model, { items, readUnits: read * PASSES * 2, writeUnits: written * 3 });
   steps.push(...values.steps);
   for (const index of grown)
@@ -420,7 +423,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
   const refusals = [
     ...impossible(ground, model),
     ...forms.refusals,
-    ...times.refusals,
+    ...changedTimes(ground, model).refusals,
     ...shardRefusals,
     ...expires.refusals,
     ...values.refusals,
@@ -433,7 +436,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
     underway: record.migration?.hash,
     steps,
     refusals,
-    notes: [...notesOf(ground, entries), ...times.notes],
+    notes: notesOf(ground, entries, changedTimes(ground, model).notes),
     cost: priceOf(steps),
   };
 };
