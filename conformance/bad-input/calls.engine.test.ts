@@ -95,7 +95,7 @@ const ownCases: readonly Case[] = [
     "an edge's key that it does not have",
     "schema.unknownAttribute",
     ['"hours" is not part of the id of "helps"'],
-    () => own.helps.get({ studentId: "S1" }, { studentId: "S2" }, untyped({ hours: 1 })),
+    () => own.helps.get({ studentId: "S1" }, { studentId: "S2" }, untyped({ key: { hours: 1 } })),
   ],
   ...(
     [
@@ -116,7 +116,7 @@ const ownCases: readonly Case[] = [
     "the same of whether there is one",
     "schema.unknownAttribute",
     ['"hours" is not part of the id of "helps"'],
-    () => own.student({ studentId: "S1" }).has("helps", { studentId: "S2" }, untyped({ hours: 1 })),
+    () => own.student({ studentId: "S1" }).has("helps", { studentId: "S2" }, untyped({ key: { hours: 1 } })),
   ],
   [
     "what is to differ on the other copy of an edge stored once",

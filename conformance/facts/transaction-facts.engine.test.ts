@@ -47,7 +47,7 @@ const writes: readonly Write[] = [
   (db, r) => db.takes.relink(student(r), course(r), { grade: Math.floor(r() * 10) }, { key: { term: pick(r, TERMS) } }),
   (db, r) => db.takes.relink(student(r), course(r), { add: { grade: 0.1 } }, { key: { term: pick(r, TERMS) } }),
   (db, r) => db.takes.relink(student(r), course(r), { remove: ["grade"] }, { key: { term: pick(r, TERMS) } }),
-  (db, r) => db.takes.unlink(student(r), course(r), { term: pick(r, TERMS) }),
+  (db, r) => db.takes.unlink(student(r), course(r), { key: { term: pick(r, TERMS) } }),
   (db, r) => db.near.link(course(r), course(r)),
   (db, r) => db.near.unlink(course(r), course(r)),
   (db, r) => db.follows.link(student(r), student(r)),
@@ -57,7 +57,7 @@ const writes: readonly Write[] = [
   (db, r) => db.room.put(course(r), { room: pick(r, ["1", "2"]), seats: Math.floor(r() * 50) }),
   (db, r) => db.room.update(course(r), { room: pick(r, ["1", "2"]) }, { add: { seats: 1 } }),
   (db, r) => db.room.delete(course(r), { room: pick(r, ["1", "2"]) }),
-  (db, r) => db.transact([db.takes.link(student(r), course(r), takes(r)), db.takes.unlink(student(r), course(r), { term: "1" })]),
+  (db, r) => db.transact([db.takes.link(student(r), course(r), takes(r)), db.takes.unlink(student(r), course(r), { key: { term: "1" } })]),
   (db, r) => db.transact([db.student.update({ id: "s1" }, { name: name(r) }), db.takes.link({ id: "s2" }, course(r), takes(r))]),
   // What a call writes into a node is what its other writes copy from the node.
   (db, r) => db.transact([db.takes.put({ id: "s1" }, course(r), takes(r)), db.student.update({ id: "s1" }, { name: name(r) })]),

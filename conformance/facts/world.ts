@@ -120,7 +120,7 @@ export const randomWrite = (random: () => number): Write => {
       case 16:
         return db.batch([db.marked.put(student, course, { test: String(value % 3), ...row })]);
       case 17:
-        return db.marked.unlink(student, course, { test: String(value % 3) }).orThrow();
+        return db.marked.unlink(student, course, { key: { test: String(value % 3) } }).orThrow();
       case 18:
         return db.attends.put(student, course).orThrow();
       case 19:

@@ -81,7 +81,7 @@ const contests: readonly Contest[] = [
   {
     name: "unlink",
     prepare: (db) => db.opens.link(lock, door, {}),
-    write: (db, idempotent) => db.opens.unlink(lock, door, {}, { idempotent }),
+    write: (db, idempotent) => db.opens.unlink(lock, door, { idempotent }),
   },
 ];
 

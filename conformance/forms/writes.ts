@@ -91,7 +91,8 @@ export const writeEdge = async (world: World, command: EdgeWrite): Promise<void>
   }
   const key = keyOf(bare);
   const change = { set: clean(changes), ...(km === undefined ? { remove: ["km"] } : {}) };
-  const outcome: Outcome = await (kind === "relink" ? api.relink(from, to, change, key ? { key } : {}) : api.unlink(from, to, key));
+  const addressed = key ? { key } : {};
+  const outcome: Outcome = await (kind === "relink" ? api.relink(from, to, change, addressed) : api.unlink(from, to, addressed));
   expect(outcome.ok, label).toBe(before !== undefined);
   if (!before) return;
   if (kind === "unlink") world.graph.deleteEdge(before);

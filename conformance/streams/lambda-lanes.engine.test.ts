@@ -25,7 +25,7 @@ test.each(["dynamodb", "kinesis"] as const)(
             () => db.invoice.put(invoice),
             () => db.payer.put({ ...payer, name: pick("n", 4).id }),
             () => db.billed.put(invoice, payer, { term: "1" }),
-            () => db.billed.unlink(invoice, payer, { term: "1" }),
+            () => db.billed.unlink(invoice, payer, { key: { term: "1" } }),
             () => db.line.put(invoice, { ...line, amount: Math.floor(random() * 60) / 10 }),
             () => db.line.delete(invoice, line),
             () => db.knows.link(pick("p", 2), pick("p", 2)),

@@ -30,7 +30,7 @@ interface UntypedWriter {
 /** The writes of an edge type whose types are unknown at compile time. */
 interface UntypedLinks {
   link(from: Row, to: Row, attributes?: Row): AnyWrite;
-  unlink(from: Row, to: Row, key?: Row): AnyWrite;
+  unlink(from: Row, to: Row, options?: { readonly key?: Row }): AnyWrite;
 }
 
 /** Which rows to read. */
@@ -359,9 +359,13 @@ export const linkNodes = async (db: UntypedDb, body: unknown, unlinks: boolean):
     const value = await cellOf(schema, name, cell as WireCell, undefined);
     if (value !== undefined && value !== "") attributes[name] = value;
   }
-  const more = Object.keys(attributes).length === 0 ? [] : [attributes];
+  const hasSome = Object.keys(attributes).length > 0;
   const [from, to] = [rowIn(given, "from"), rowIn(given, "to")];
-  return answerOf(await (unlinks ? links.unlink(from, to, ...more) : links.link(from, to, ...more)).run({ deadline: DEADLINE }));
+  return answerOf(
+    await (
+      unlinks ? links.unlink(from, to, hasSome ? { key: attributes } : {}) : links.link(from, to, ...(hasSome ? [attributes] : []))
+    ).run({ deadline: DEADLINE }),
+  );
 };
 
 interface CsvRecord {

@@ -63,7 +63,7 @@ test("in nodes, edges and parts, in keys, orders, indexes and unique values, wit
   await db.knows.relink(ann, bob, { type: "made" }, { type: "made" }).orThrow();
   expect((await db.user(bob).in("made").edges()).map(({ type }) => type)).toEqual(["made"]);
   for (const type of ["goal", "wing"]) await db.plays.link(ann, red, { type }).orThrow();
-  await db.plays.unlink(ann, red, { type: "goal" }).orThrow();
+  await db.plays.unlink(ann, red, { key: { type: "goal" } }).orThrow();
   expect((await db.team(red).in("plays").edges()).map(({ type }) => type)).toEqual(["wing"]);
   await db.line.create(ann, { n: "1", type: "owner" }).orThrow();
   expect(await db.user(ann).parts("line").where({ type: "owner" }).all()).toMatchObject([{ n: "1", type: "owner" }]);

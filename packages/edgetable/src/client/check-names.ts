@@ -4,7 +4,8 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Direction } from "../query/reads.ts";
 import { attributesOf } from "../schema/facts.ts";
 import type { EdgeEntry } from "../schema/catalog.ts";
-import { refuseStoredNames } from "../schema/check-values.ts";
+import { checkKey, refuseStoredNames } from "../schema/check-values.ts";
+import type { Row } from "../util/row.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
 import type { Driver } from "./driver.ts";
@@ -152,4 +153,29 @@ export const checkEdge = (driver: Driver, nodes: readonly string[], step: EdgeSt
   throw new EdgetableError("schema.unknownEdge", showWrongEnd(driver, nodes, step), {
     details: { edge, node: nodes.length === 1 ? nodes[0] : nodes, direction },
   });
+};
+
+/** The option with an edge's own key. */
+export interface KeyOption {
+  readonly key?: Row | undefined;
+}
+
+/**
+ * The own key of an edge that a call addresses, from its options.
+ *
+ * @throws {schema.invalidValue} {schema.unknownAttribute} for a key that is not whole, or has more
+ * @throws {plan.invalidOption} for a key that is given as if it were the options
+ */
+export const ownKey = ({ name, key: fields }: EdgeEntry, options: KeyOption): Row => {
+  const given = namesIn(options);
+  const stray = given.includes("key") ? undefined : fields.find((field) => given.includes(field));
+  if (stray !== undefined)
+    throw new EdgetableError(
+      "plan.invalidOption",
+      `"${stray}" is of the own key of "${name}": give it as the option { key: { ${fields.join(", ")} } }.`,
+      {
+        details: { option: stray },
+      },
+    );
+  return checkKey(name, fields, options.key ?? {});
 };

@@ -49,7 +49,7 @@ beforeEach(async () => {
 });
 const operations = (): readonly string[] => sent.map(({ operation }) => operation);
 const edgeOf = async (from: { readonly id: string }, to: { readonly id: string }): Promise<unknown> => {
-  const { from: _from, to: _to, ...rest } = (await db.takes.get(from, to, {}, { consistent: true })) as Record<string, unknown>;
+  const { from: _from, to: _to, ...rest } = (await db.takes.get(from, to, { consistent: true })) as Record<string, unknown>;
   return rest;
 };
 

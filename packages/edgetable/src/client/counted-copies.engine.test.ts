@@ -84,7 +84,7 @@ test("beside writers of the edges, every sum is right", async () => {
   });
   await Promise.all(changes);
   const { credits = 0 } = (await db.course.get(maths)) ?? {};
-  const edgeOfAnn = await db.takes.get(ann, maths, {}, { consistent: true });
+  const edgeOfAnn = await db.takes.get(ann, maths, { consistent: true });
   const passed = edgeOfAnn?.passed === true;
   const row = { ...ann, credits: credits + 6, large: (credits >= 5 ? 1 : 0) + 1, ...(passed ? { mean: credits } : {}) };
   expect(await db.student.get(ann, { consistent: true })).toEqual(row);

@@ -207,7 +207,10 @@ describe("a small deletion", () => {
     lab.hooks.after = async (sent) => {
       if (once || sent.operation !== "Query") return;
       once = true;
-      await lab.edge("follows").unlink({ id: "S1" }, { id: "S2" }, { topic: "a" }).orThrow();
+      await lab
+        .edge("follows")
+        .unlink({ id: "S1" }, { id: "S2" }, { key: { topic: "a" } })
+        .orThrow();
     };
     expect(await lab.node("student").delete({ id: "S1" }, quick)).toMatchObject({ ok: true });
     expect(await keys()).toEqual(["STUDENT#S2 / #"]);

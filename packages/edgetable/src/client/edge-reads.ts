@@ -3,10 +3,10 @@ import { holds, pathsOf, readWhere } from "../ir/condition.ts";
 import { checkOnCopy } from "../planner/projected-attributes.ts";
 import { lookupForm, lookupPlan } from "../query/reads.ts";
 import type { Catalog, EdgeEntry } from "../schema/catalog.ts";
-import { checkEnd, checkKey } from "../schema/check-values.ts";
+import { checkEnd } from "../schema/check-values.ts";
 import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
-import { checkEdgeFilter } from "./check-names.ts";
+import { checkEdgeFilter, type KeyOption, ownKey } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { findNode, readCall } from "./read-call.ts";
 import type { Read } from "./page-types.ts";
@@ -36,13 +36,16 @@ export const edgeLookup = (
   return { plan, binding: { row: rows[0] ?? {}, values: [] }, rows, findNode: findNode(driver) };
 };
 
-interface GetManyOptions {
+interface GetOptions extends KeyOption {
+  readonly consistent?: boolean | undefined;
+}
+interface GetManyOptions extends GetOptions {
   readonly where?: Row;
-  readonly consistent?: boolean;
-  readonly key?: Row;
 }
 
-const getManyOptions: OptionChecks<GetManyOptions> = { ...consistentOption, where: namesIn, key: namesIn };
+/** The valid values of the options by which one edge is read. */
+export const edgeOptions: OptionChecks<GetOptions> = { ...consistentOption, key: namesIn };
+const getManyOptions: OptionChecks<GetManyOptions> = { ...edgeOptions, where: namesIn };
 
 /** The reading side of `db.<edge>`. */
 export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unknown> => {
@@ -50,19 +53,15 @@ export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unkn
     from: endRow(driver.catalog, entry.from, from),
     to: endRow(driver.catalog, entry.to, to),
   });
-  const keyOf = (key: Row): Row => checkKey(entry.name, entry.key, key);
-  const get = (from: Row, to: Row, key: Row = {}, options: { readonly consistent?: boolean } = {}): Read<Row | undefined> => {
-    const rows = [Object.assign({}, keyOf(key), ends(from, to))];
-    return readCall(
-      driver,
-      edgeLookup(driver, entry.name, { rows, many: false, consistent: checkOptions(options, consistentOption).consistent ?? false }),
-      ([one]) => one?.row,
-    );
+  const get = (from: Row, to: Row, options: GetOptions = {}): Read<Row | undefined> => {
+    const rows = [Object.assign({}, ownKey(entry, options), ends(from, to))];
+    const { consistent = false } = checkOptions(options, edgeOptions);
+    return readCall(driver, edgeLookup(driver, entry.name, { rows, many: false, consistent }), ([one]) => one?.row);
   };
   const getMany = (from: Row, to: readonly Row[], options: GetManyOptions = {}): Read<readonly Row[]> => {
+    const key = ownKey(entry, options);
     checkOptions(options, getManyOptions);
     if (options.where) checkEdgeFilter(driver, entry.name, options.where);
-    const key = keyOf(options.key ?? {});
     const rows = listOf(to).map((one) => Object.assign({}, key, ends(from, one)));
     const { conditions, values } = readWhere(options.where ?? {}, ["from", "to"]);
     for (const shape of entry.shapes) checkOnCopy(shape, pathsOf(conditions));

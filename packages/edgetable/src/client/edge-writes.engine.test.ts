@@ -137,13 +137,13 @@ test("relink moves an edge in its order by one UpdateItem that rewrites every in
 });
 
 test("unlink is one DeleteItem that gives the edge", async () => {
-  expect(await lab.edge("enrolledIn").unlink(S("S1"), C("C1"), { term: "T1" })).toMatchObject({
+  expect(await lab.edge("enrolledIn").unlink(S("S1"), C("C1"), { key: { term: "T1" } })).toMatchObject({
     ok: true,
     row: { grade: "A" },
     atomic: { kind: "item" },
   });
   expect(lab.sent.map(({ operation }) => operation)).toEqual(["DeleteItem"]);
-  expect(await lab.edge("enrolledIn").unlink(S("S1"), C("C1"), { term: "T1" })).toMatchObject({ ok: false, reason: "notFound" });
+  expect(await lab.edge("enrolledIn").unlink(S("S1"), C("C1"), { key: { term: "T1" } })).toMatchObject({ ok: false, reason: "notFound" });
 });
 
 test("a symmetric edge is written, changed and removed at both ends together", async () => {

@@ -115,7 +115,7 @@ test("`or` and `not` keep the same edges in memory, on the server, and in the co
       expect(await ids(memory)).toEqual(kept);
       const checks = await Promise.all(
         ["0", "6", "9", "12"].map(async (id) => {
-          const { ok } = await db.holds.unlink({ id: "all" }, { id }, {}, { if: { ...where, to: { id: "none" } } as never });
+          const { ok } = await db.holds.unlink({ id: "all" }, { id }, { if: { ...where, to: { id: "none" } } as never });
           const rest = await db.holds.relink({ id: "all" }, { id }, { v: values[Number(id)] }, { if: where as never });
           return [id, ok, rest.ok];
         }),

@@ -12,15 +12,15 @@ import {
   type LookupState,
 } from "../query/reads.ts";
 import type { NodeEntry } from "../schema/catalog.ts";
-import { checkId, checkKey, checkNodeId, leadingIdFields, ofTenant, refuseStoredNames } from "../schema/check-values.ts";
+import { checkId, checkNodeId, leadingIdFields, ofTenant, refuseStoredNames } from "../schema/check-values.ts";
 import { attributesOf } from "../schema/facts.ts";
 import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
-import { checkEdge, checkNames } from "./check-names.ts";
+import { checkEdge, checkNames, type KeyOption, ownKey } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
-import { consistentOption, edgeLookup, endRow } from "./edge-reads.ts";
+import { consistentOption, edgeLookup, edgeOptions, endRow } from "./edge-reads.ts";
 import { type PartQuery, partsOf } from "./part-reads.ts";
 import { NeighbourQuery } from "./neighbours.ts";
 import { findNode, readCall } from "./read-call.ts";
@@ -205,9 +205,10 @@ export class NodeHandle {
     return this.#neighbours(edge, "both");
   }
 
-  has(edge: string, to: Row, key: Row = {}, options: { readonly consistent?: boolean } = {}): Read<boolean> {
+  has(edge: string, to: Row, options: KeyOption & { readonly consistent?: boolean } = {}): Read<boolean> {
     checkEdge(this.#driver, [this.#entry.name], { edge, direction: "out" });
     const entry = this.#driver.catalog.edges[edge];
+    const key = entry && ownKey(entry, options);
     const ends = {
       from: endRow(this.#driver.catalog, entry?.from ?? [], {
         ...(entry && entry.from.length > 1 ? { type: this.#entry.name } : {}),
@@ -216,9 +217,9 @@ export class NodeHandle {
       to: endRow(this.#driver.catalog, entry?.to ?? [], to),
     };
     const request = edgeLookup(this.#driver, edge, {
-      rows: [{ ...checkKey(edge, entry?.key ?? [], key), ...ends }],
+      rows: [{ ...key, ...ends }],
       many: false,
-      consistent: checkOptions(options, consistentOption).consistent ?? false,
+      consistent: checkOptions(options, edgeOptions).consistent ?? false,
     });
     return readCall(this.#driver, request, (found) => found.length > 0);
   }

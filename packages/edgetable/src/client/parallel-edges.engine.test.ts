@@ -41,14 +41,14 @@ test("parallel edges are told apart by any text, number, boolean or date", async
   for (const [by] of keys) await db.grants.put(ann, bob, { by, at }).orThrow();
   const written = sent.filter(({ operation }) => operation === "PutItem").map(({ input }) => (input as { Item: { sk: unknown } }).Item.sk);
   expect(written).toEqual(keys.map(([, text]) => ({ S: `grants#USER#2#${text}#1969-12-31T23:59:59.999Z` })));
-  for (const [by] of keys) expect(await db.grants.get(ann, bob, { by, at })).toEqual({ from: ann, to: bob, by, at });
+  for (const [by] of keys) expect(await db.grants.get(ann, bob, { key: { by, at } })).toEqual({ from: ann, to: bob, by, at });
   expect(await db.user(ann).out("grants").count()).toBe(keys.length);
   const known = db.user(ann).out("grants").where({ to: bob });
   const beginning = await known.where({ by: { beginsWith: "o" } }).edges();
   expect(beginning.map(({ by }) => by)).toEqual(["o", "o$-", "oo"]);
   expect((await known.where({ by: { between: ["o", "p"] } }).edges()).map(({ by }) => by)).toEqual(["o", "o$-", "oo"]);
   expect((await known.where({ by: "o" }).edges()).map(({ by }) => by)).toEqual(["o"]);
-  for (const [by] of keys) await db.grants.unlink(ann, bob, { by, at }).orThrow();
+  for (const [by] of keys) await db.grants.unlink(ann, bob, { key: { by, at } }).orThrow();
   expect(await db.user(bob).in("grants").count()).toBe(0);
 });
 
@@ -58,4 +58,25 @@ test("relink says where the attributes of an edge's key belong", async () => {
   expect(() => db.grants.relink(ann, bob, { by: "x" } as never, {} as never)).toThrow(
     '"by" of "grants" cannot change. Link a new edge and unlink this one. To say which of several edges to change, pass { key: { by } } as option.',
   );
+});
+
+test("every call that addresses an edge takes its own key as the option `key`", async () => {
+  const { db } = await open();
+  const key = { by: "x", at };
+  await db.grants.link(ann, bob, key).orThrow();
+  expect(await db.grants.get(ann, bob, { key, consistent: true })).toMatchObject(key);
+  expect(await db.grants.getMany(ann, [bob], { key })).toHaveLength(1);
+  expect(await db.user(ann).has("grants", bob, { key })).toBe(true);
+  expect(await db.grants.unlink(ann, bob, { key })).toMatchObject({ ok: true });
+  expect(await db.user(ann).has("grants", bob, { key })).toBe(false);
+  const untyped = db as never as Record<"grants", Record<string, (...given: unknown[]) => unknown>>;
+  const calls = [
+    () => untyped.grants["get"]!(ann, bob, key),
+    () => untyped.grants["unlink"]!(ann, bob, key),
+    () => untyped.grants["getMany"]!(ann, [bob], key),
+    () => untyped.grants["relink"]!(ann, bob, {}, key),
+    () => (db.user(ann) as never as (typeof untyped)["grants"])["has"]!("grants", bob, key),
+  ];
+  for (const call of calls) expect(call).toThrow('"by" is of the own key of "grants": give it as the option { key: { by, at } }.');
+  expect(() => untyped.grants["unlink"]!(ann, bob, { key: { by: "x" } })).toThrow('"at"');
 });

@@ -18,7 +18,7 @@ import type { CountOptions, Entry, Page, PageItems, PageOptions, Read, SearchPag
 import type { PartList } from "./part-types.ts";
 import type { Fields, Grid, Values, Views } from "./grid-types.ts";
 import type { Walk, Walks } from "./walk-types.ts";
-import type { EdgeSideTypes, EdgeWrites, KeyOption, NodeWrites, OwnKey } from "./write-types.ts";
+import type { EdgeOptions, EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
 
 /** How neighbours are read beside their edges. */
 export interface HydrateOptions<Given> {
@@ -191,11 +191,6 @@ export interface GetOptions<Row, Field = never> {
 /** A row with the selected attributes, or all of it. */
 export type Fetched<Row, Field> = [Field] extends [never] ? Row : Pick<Row, keyof Row & Field>;
 
-// An argument of a type that the call's own type parameter decides cannot be left out; of a list it can.
-type KeyArguments<Key> = {} extends Key
-  ? [key?: Key, options?: { readonly consistent?: boolean | undefined }]
-  : [key: Key, options?: { readonly consistent?: boolean | undefined }];
-
 /** One node, by its id, not yet read. */
 export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> extends Walks<N, E, Name> {
   /** The node, undefined when there is none. One GetItem. */
@@ -221,10 +216,16 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
   has<Edge extends EdgesAt<E, Name, "~from">>(
     edge: Edge,
     to: EdgesInGraph<N, E>[Edge]["to"],
-    ...rest: KeyArguments<E[Edge]["~types"]["key"]>
+    ...options: EdgeOptions<E[Edge]["~types"]["key"], PointOptions>
   ): Read<boolean>;
   /** The parts of one kind that this node contains. */
   parts<Part extends keyof P & string>(part: P[Part]["of"] extends Name ? Part : never): PartList<PartRow<N, P[Part]>>;
+}
+
+/** How something is read by its key. */
+export interface PointOptions {
+  /** Strongly consistent: twice the units. @default false */
+  readonly consistent?: boolean | undefined;
 }
 
 type Leading<Id> = Partial<Id>;
@@ -283,17 +284,12 @@ export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name
 /** `db.<edge>`. `In` is what the graph makes of the edge type, `T` what is inferred of it by itself. */
 export interface EdgeApi<In extends AnyEdgeInGraph, T extends EdgeSideTypes> extends EdgeWrites<In, T> {
   /** One edge, undefined when there is none. One GetItem. */
-  get(
-    from: In["from"],
-    to: In["to"],
-    key: OwnKey<T["key"]>,
-    options?: { readonly consistent?: boolean | undefined },
-  ): Read<In["edge"] | undefined>;
+  get(from: In["from"], to: In["to"], ...options: EdgeOptions<T["key"], PointOptions>): Read<In["edge"] | undefined>;
   /** The edges from one node to any of several, TAO's `assoc_get`; absent ones are left out. One BatchGetItem for each 100. */
   getMany(
     from: In["from"],
     to: readonly In["to"][],
-    options: KeyOption<T["key"], { readonly where?: In["filter"]; readonly consistent?: boolean | undefined }>,
+    ...options: EdgeOptions<T["key"], PointOptions & { readonly where?: In["filter"] }>
   ): Read<readonly In["edge"][]>;
 }
 

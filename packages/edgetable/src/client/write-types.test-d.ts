@@ -97,6 +97,12 @@ test("changes are values or a change set, never of the key", () => {
 test("an edge is linked by its ends, changed and removed by its key", () => {
   void enrolments.link({ studentId: "S1" }, { courseId: "C1" }, { term: "T1" }, { reverse: { grade: "B" } });
   void enrolments.relink({ studentId: "S1" }, { courseId: "C1" }, { grade: "A" }, { key: { term: "T1" }, if: { grade: "B" } });
+  void enrolments.unlink({ studentId: "S1" }, { courseId: "C1" }, { key: { term: "T1" } });
+  // @ts-expect-error -- the key says which of several edges
+  void enrolments.unlink({ studentId: "S1" }, { courseId: "C1" });
+  // @ts-expect-error -- the key says which of several edges
+  void enrolments.relink({ studentId: "S1" }, { courseId: "C1" }, { grade: "A" });
+  // @ts-expect-error -- the key is an option
   void enrolments.unlink({ studentId: "S1" }, { courseId: "C1" }, { term: "T1" });
   // @ts-expect-error -- the ends are the wrong way round
   void enrolments.link({ courseId: "C1" }, { studentId: "S1" }, { term: "T1" });
@@ -111,7 +117,7 @@ test("a part is written within its owner", () => {
 });
 
 test("a transaction's outcomes stand in the order of its calls", async () => {
-  const { outcomes } = await transact([students.create({ studentId: "S1", name: "x" }), enrolments.unlink({ studentId: "S1" }, { courseId: "C1" }, { term: "T1" })]);
+  const { outcomes } = await transact([students.create({ studentId: "S1", name: "x" }), enrolments.unlink({ studentId: "S1" }, { courseId: "C1" }, { key: { term: "T" } })]);
   expectTypeOf(outcomes).toEqualTypeOf<readonly [WriteOutcome<Student>, WriteOutcome<Edge>]>();
 });
 
@@ -128,7 +134,7 @@ test("a transaction that throws gives what each call wrote", async () => {
 
 test("`or` and `not` take the same conditions, in whatever depth", () => {
   void students.update({ studentId: "S1" }, { name: "x" }, { if: { year: 1, or: [{ name: "a" }, { not: { name: { gte: "b" }, or: [{ year: 2 }] } }] } });
-  void enrolments.unlink({ studentId: "S1" }, { courseId: "C1" }, { term: "T" }, { if: { not: { grade: "A" } } });
+  void enrolments.unlink({ studentId: "S1" }, { courseId: "C1" }, { key: { term: "T" }, if: { not: { grade: "A" } } });
   // @ts-expect-error -- no such attribute
   void students.update({ studentId: "S1" }, { name: "x" }, { if: { or: [{ nmae: "a" }] } });
   // @ts-expect-error -- another type

@@ -324,18 +324,18 @@ export interface LinkOptions<Changes> extends SendingOptions {
   readonly reverse?: Changes | undefined;
 }
 
-/** An edge's own key fields as an argument, which may be left out where it has none. */
-export type OwnKey<Key> = {} extends Key ? Key | void : Key;
-
-/** Options with an edge's own key fields, which may be left out where it has none. */
-export type KeyOption<Key, Options> = {} extends Key
-  ? (Options & { readonly key?: Key | undefined }) | void
-  : Options & { readonly key: Key };
+/**
+ * The options of a call that addresses an edge by its ends. Where parallel edges have a key of their own, its fields come as
+ * the option `key`, and then the options cannot be left out.
+ */
+export type EdgeOptions<Key, Options> = string extends keyof Key
+  ? [options?: Options & { readonly key?: Key | undefined }]
+  : keyof Key extends never
+    ? [options?: Options]
+    : [options: Options & { readonly key: Key }];
 
 /** How an edge is changed. */
-export interface RelinkOptions<Key, Changes, Filter> extends WriteOptions<Filter>, LinkOptions<Changes> {
-  /** The edge's own key fields, where it has some. */
-  readonly key?: Key | undefined;
+export interface RelinkOptions<Changes, Filter> extends WriteOptions<Filter>, LinkOptions<Changes> {
   /** The edge type that it becomes, with what it holds; TAO's `assoc_change_type`. */
   readonly type?: string | undefined;
 }
@@ -374,7 +374,7 @@ export interface EdgeWrites<In extends EdgeEnds, T extends EdgeSideTypes> {
     from: In["from"],
     to: In["to"],
     changes: Change<T>,
-    options: KeyOption<T["key"], RelinkOptions<T["key"], T["changes"], In["filter"]>>,
+    ...options: EdgeOptions<T["key"], RelinkOptions<T["changes"], In["filter"]>>
   ): WriteCall<In["edge"]>;
   /**
    * Links an edge, or changes the one that is there: `attributes` (with the edge's own key) are the new edge's, `changes` are
@@ -387,8 +387,8 @@ export interface EdgeWrites<In extends EdgeEnds, T extends EdgeSideTypes> {
     changes: Change<T>,
     options?: UpsertLinkOptions<T["changes"], In["filter"]>,
   ): UpsertCall<In["edge"]>;
-  /** Removes an edge that is there, everywhere. `key` are the edge's own key fields, where it has some. */
-  unlink(from: In["from"], to: In["to"], key: OwnKey<T["key"]>, options?: WriteOptions<In["filter"]>): WriteCall<In["edge"]>;
+  /** Removes an edge that is there, everywhere. The option `key` has the edge's own key fields, where it has some. */
+  unlink(from: In["from"], to: In["to"], ...options: EdgeOptions<T["key"], WriteOptions<In["filter"]>>): WriteCall<In["edge"]>;
 }
 
 type OutcomeOf<C> = C extends Call<infer Outcome, WriteExplanation> ? Outcome : never;

@@ -19,7 +19,7 @@ import {
   withoutComputed,
   writeChecks,
 } from "./changes.ts";
-import { edgeNamed } from "./check-names.ts";
+import { edgeNamed, type KeyOption, ownKey } from "./check-names.ts";
 import { deleteCall } from "./delete-call.ts";
 import { jobChecks } from "./job-options.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";
@@ -207,7 +207,8 @@ interface AnyEdge {
 
 const linkChecks: OptionChecks<LinkOptions<Row>> = { ...sendingChecks, reverse: namesIn };
 const nestedEnds = ["from", "to"];
-const relinkChecks: OptionChecks<RelinkOptions<Row, Row, Row>> = { ...writeChecks, ...linkChecks, key: namesIn, type: "string" };
+const unlinkChecks: OptionChecks<WriteOptions<Row> & KeyOption> = { ...writeChecks, key: namesIn };
+const relinkChecks: OptionChecks<RelinkOptions<Row, Row> & KeyOption> = { ...unlinkChecks, ...linkChecks, type: "string" };
 
 const edgeRows = (catalog: Catalog, entry: EdgeEntry) => {
   const edge = entry.name;
@@ -258,7 +259,6 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
   const edge = entry.name;
   const { subject, ends, reverseOf, rowsOf } = edgeRows(driver.catalog, entry);
   const putOf = edgePut(driver.catalog, entry);
-  const keyOf = (key: Row): Row => checkKey(edge, entry.key, key);
   const call = (write: LogicalWrite): ReturnType<typeof writeCall<Row>> => writeCall<Row>(driver, write);
   return {
     link: (from, to, attributes, options) => {
@@ -269,8 +269,7 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
       const row = attributes as Row | undefined;
       return call({ ...putOf(from, to, row, options), seen: seenIn(entry, row) });
     },
-    relink: (from, to, given, more) => {
-      const options: RelinkOptions<Row, Row, Row> = more === undefined ? {} : more;
+    relink: (from, to, given, options: RelinkOptions<Row, Row> & KeyOption = {}) => {
       const guards = readGuards(subject, options, { kinds: relinkChecks, nested: nestedEnds });
       const { type } = options;
       const target = type === undefined ? undefined : edgeNamed(driver, type);
@@ -279,7 +278,7 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
       return call({
         kind: "relink",
         ...ends(from, to),
-        key: keyOf(options.key ?? {}),
+        key: ownKey(entry, options),
         changes,
         reverse: reverseOf(options.reverse),
         guards,
@@ -295,7 +294,7 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
       const at = ends(from, to);
       const rows = rowsOf(attributes, reverse && { reverse });
       const change = {
-        key: keyOf(pick(attributes, entry.key)),
+        key: checkKey(edge, entry.key, pick(attributes, entry.key)),
         changes: readSomeChanges(subject, given as Row),
         reverse: rows.reverse,
         guards,
@@ -305,9 +304,10 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
       const create = { kind: "link", ...at, ...rows } as const;
       return upsertCall(driver, { kind: "upsertEdge", ...at, create, update: { kind: "relink", ...at, ...change }, expect, idempotent });
     },
-    unlink: (from, to, key, options: WriteOptions<Row> = {}) => {
-      const guards = readGuards(subject, options, { nested: nestedEnds });
-      return call({ kind: "unlink", ...ends(from, to), key: keyOf(key === undefined ? {} : key), guards, idempotent: options.idempotent });
+    unlink: (from, to, options: WriteOptions<Row> & KeyOption = {}) => {
+      const key = ownKey(entry, options);
+      const guards = readGuards(subject, options, { kinds: unlinkChecks, nested: nestedEnds });
+      return call({ kind: "unlink", ...ends(from, to), key, guards, idempotent: options.idempotent });
     },
   };
 };

@@ -115,7 +115,7 @@ describe("edge summaries", () => {
       .rows();
     expect(found.map(({ from }) => from)).toContainEqual(ann);
     expect(await db.customer.get(ann)).toEqual({ ...ann, spent: 16.5 });
-    await db.ordered.unlink(ann, tea, { order: "2" }).orThrow();
+    await db.ordered.unlink(ann, tea, { key: { order: "2" } }).orThrow();
     await db.ordered.relink(ann, tea, { amount: 5 }, { key: { order: "1" } }).orThrow();
     await drain();
     expect(await db.buys.get(ann, tea)).toMatchObject({ orders: 1, large: 0, spent: 5, last: new Date(1000) });

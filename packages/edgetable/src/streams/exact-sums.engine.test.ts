@@ -96,9 +96,9 @@ test("sums of every freshness keep all digits of what is added, changed and take
   await db.pays.put(account, pot, { n: "1", amount: 0.07 });
   expect((await show())[0]).toEqual({ N: "0.19" });
   await db.pays.put(account, pot, { n: "1", amount: 1e15 });
-  await db.pays.unlink(account, pot, { n: "1" });
+  await db.pays.unlink(account, pot, { key: { n: "1" } });
   expect(await show()).toEqual([{ N: "0.12" }, { N: "0.06" }]);
-  for (const n of ["2", "3"]) await db.pays.unlink(account, pot, { n });
+  for (const n of ["2", "3"]) await db.pays.unlink(account, pot, { key: { n } });
   expect(await show()).toEqual([{ N: "0" }, undefined]);
 });
 
