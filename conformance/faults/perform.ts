@@ -62,7 +62,7 @@ const edgeStep = ({ db, next }: Performer, command: EdgeCommand): WriteStep => {
     putEdge: () => api["put"]?.(...ends, attributes),
     relink: () => api["relink"]?.(...ends, { [type.attribute]: value }, key ? { key } : {}),
     upsertEdge: () => api["upsert"]?.(...ends, attributes, { [type.attribute]: value }, expecting(command.isNew)),
-    unlink: () => api["unlink"]?.(...ends, key),
+    unlink: () => api["unlink"]?.(...ends, key ? { key } : {}),
   };
   const effectKind = ({ link: "create", putEdge: "put", relink: "update", upsertEdge: "upsert", unlink: "delete" } as const)[kind];
   const effect = { object: edgeObject(place), kind: effectKind, value: kind === "unlink" ? ABSENT : String(value) };
@@ -189,12 +189,11 @@ const getOne = (db: Db, command: ReadCommand) => async (): Promise<readonly Obse
   }
   const place = placeOf({ ...command, role: command.direction === "out" ? "x" : "y" });
   const type = edgeTypes[command.edge];
-  const key = command.edge === "worksOn" ? { role: place.role } : {};
+  const key = command.edge === "worksOn" ? { key: { role: place.role } } : {};
   const row = (await member(db, command.edge)["get"]?.(
     endRow(command.edge, type.from, place.from),
     endRow(command.edge, type.to, place.to),
-    key,
-    { consistent: strong },
+    { ...key, consistent: strong },
   )) as Row | undefined;
   return [{ object: edgeObject(place), value: asText(row, type.attribute), strong, moving: false }];
 };

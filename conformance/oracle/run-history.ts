@@ -241,7 +241,7 @@ class History {
     }
     const outcome: { readonly ok: boolean } = (await (command.kind === "relink"
       ? api["relink"]?.(from, to, changes, key ? { key } : {})
-      : api["unlink"]?.(from, to, key))) as never;
+      : api["unlink"]?.(from, to, key ? { key } : {}))) as never;
     expect(outcome.ok, `${command.kind} ${command.edge}`).toBe(before !== undefined);
     if (!before) return;
     if (command.kind === "unlink") this.#naive.deleteEdge(before);
