@@ -9,7 +9,7 @@ import { checkAttributes, refuseStoredNames } from "../schema/check-values.ts";
 import { attributesOf, derivedNames } from "../schema/facts.ts";
 import { timeNames } from "../schema/timestamps.ts";
 import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
-import type { Row } from "../util/row.ts";
+import { own, type Row } from "../util/row.ts";
 import type { SendingOptions, WriteOptions } from "./write-types.ts";
 
 const CLAUSES = ["set", "remove", "add", "append", "delete"];
@@ -129,12 +129,12 @@ export const checkOwnNames = (subject: Subject, given: readonly string[]): void 
 
 /** A row without what Edgetable computes for it: one that was read before may be written again. */
 export const withoutComputed = ({ derived, times }: Subject, row: Row): Row => {
-  const isComputed = (field: string): boolean => field in row;
+  const isComputed = (field: string): boolean => Object.hasOwn(row, field);
   if (!derived.some(isComputed) && !times.some(isComputed)) return row;
-  const own: Record<string, unknown> = { ...row };
-  for (const field of derived) delete own[field];
-  for (const field of times) delete own[field];
-  return own;
+  const rest: Record<string, unknown> = { ...row };
+  for (const field of derived) delete rest[field];
+  for (const field of times) delete rest[field];
+  return rest;
 };
 
 const whyFixed = ({ name, shape, key }: Subject, attribute: string): string => {
@@ -170,9 +170,9 @@ const setDerived = ({ name }: Subject, attribute: string): EdgetableError =>
  */
 export const refuseComputed = (subject: Subject, input: Row | undefined): void => {
   if (subject.version && input?.[VERSION] !== undefined) throw setVersion(subject, "Leave it out: a new item has version 1.");
-  const computed = subject.derived.find((field) => input?.[field] !== undefined);
+  const computed = subject.derived.find((field) => input && own(input, field) !== undefined);
   if (computed !== undefined) throw setDerived(subject, computed);
-  const time = subject.times.find((field) => input?.[field] !== undefined);
+  const time = subject.times.find((field) => input && own(input, field) !== undefined);
   if (time !== undefined) throw setTime(subject, time);
 };
 

@@ -3,14 +3,18 @@ import { filtersIn } from "../ir/condition.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Direction } from "../query/reads.ts";
 import { attributesOf } from "../schema/facts.ts";
-import type { EdgeEntry } from "../schema/catalog.ts";
+import type { EdgeEntry, Shape } from "../schema/catalog.ts";
+import type { AnyEdge, AnyNode, AnyPart } from "../schema/definition.ts";
+import { VERSION } from "../schema/system-items.ts";
 import { checkKey, refuseStoredNames } from "../schema/check-values.ts";
 import type { Row } from "../util/row.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
 import type { Driver } from "./driver.ts";
-import { namesIn } from "../util/check-options.ts";
+import { listOf, namesIn } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";
+
+type AnyDefinition = AnyNode | AnyEdge | AnyPart;
 
 /**
  * Checks that names are attributes of the filtered or selected definition.
@@ -154,6 +158,47 @@ export const checkEdge = (driver: Driver, nodes: readonly string[], step: EdgeSt
     details: { edge, node: nodes.length === 1 ? nodes[0] : nodes, direction },
   });
 };
+
+/**
+ * The fields that a point read selects: those that the call names, and the version, as in a whole row: a write may be
+ * conditional on it. Undefined for all.
+ *
+ * @throws {plan.invalidOption} for no field at all
+ * @throws {schema.unknownAttribute}
+ */
+export const selectedFields = (
+  {
+    kind,
+    name,
+    definition,
+    shape,
+    further = [],
+  }: {
+    readonly kind: "node" | "edge" | "part";
+    readonly name: string;
+    readonly definition: AnyDefinition;
+    readonly shape: Shape;
+    /** Of a part: the id fields of its node. */
+    readonly further?: readonly string[];
+  },
+  select: readonly string[] | undefined,
+): readonly string[] | undefined => {
+  if (select === undefined) return undefined;
+  const fields = listOf(select, 'attribute names, such as ["name"]');
+  if (fields.length === 0)
+    throw new EdgetableError("plan.invalidOption", `Name at least one attribute of "${name}" in select, or leave it out.`);
+  refuseStoredNames(shape, fields);
+  const version = shape.version ? [VERSION] : [];
+  const ends = kind === "edge" ? ["from", "to"] : [];
+  const beside = kind === "part" ? further : ends;
+  const known = attributesOf(definition);
+  checkNames(fields, { kind, name }, known && [...known, ...beside, ...version]);
+  return [...new Set([...fields, ...version])];
+};
+
+/** The selected fields of a row, as far as it has them. */
+export const onlySelected = (select: readonly string[] | undefined, row: Row): Row =>
+  select ? Object.fromEntries(select.filter((field) => Object.hasOwn(row, field)).map((field) => [field, row[field]])) : row;
 
 /** The option with an edge's own key. */
 export interface KeyOption {

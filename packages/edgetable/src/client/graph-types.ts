@@ -1,5 +1,6 @@
 import type { Compared, ComparedPaths } from "../ir/condition.ts";
-import type { AnyEdge, AnyNode, AnyPart, CopyNames, ValueOf } from "../schema/definition.ts";
+import type { AnyEdge, AnyNode, AnyPart, CopyNames } from "../schema/definition.ts";
+import type { ValueOf } from "../schema/row-types.ts";
 
 export type Nodes = Readonly<Record<string, AnyNode>>;
 export type Edges = Readonly<Record<string, AnyEdge>>;

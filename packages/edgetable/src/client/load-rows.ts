@@ -10,7 +10,7 @@ import { jobNameOf } from "../schema/tenant-keys.ts";
 import { checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
-import type { Row } from "../util/row.ts";
+import { own, type Row } from "../util/row.ts";
 import { setTime } from "./changes.ts";
 import { edgePut, nodePut, partPut } from "./writes.ts";
 import { checkJobName, INDEX_LAG, jobChecks, LEASE, type LoadOptions } from "./job-options.ts";
@@ -88,7 +88,7 @@ const timesOfRow = (
   if (!kept) return undefined;
   const row: Record<string, unknown> = {};
   for (const attribute of timeNames(definition)) {
-    const stated = given[attribute] ?? undefined;
+    const stated = own(given, attribute) ?? undefined;
     if (stated !== undefined && times === "refused")
       throw setTime({ name }, attribute, 'Leave it out, or load with times: "given" to keep it.');
     if (times === "now") row[attribute] = timeIn(kept.as, session.effects.now());

@@ -5,9 +5,12 @@ import type { ReadPlan } from "../ir/physical-plan.ts";
 import { walkFrom } from "../query/walk.ts";
 import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/reads.ts";
 import type { Binding } from "../requests/encode-read.ts";
-import { checkOptions, type OptionChecks, inRange, namesIn } from "../util/check-options.ts";
+import { checkOptions, type OptionChecks, inRange, listOf, namesIn } from "../util/check-options.ts";
 import { exactText } from "../keys/template.ts";
-import { checkEdgeFields, checkEdgeFilter, checkIndex } from "./check-names.ts";
+import type { NodeEntry } from "../schema/catalog.ts";
+import { attributesOf } from "../schema/facts.ts";
+import { defined } from "../util/invariant.ts";
+import { checkEdgeFields, checkEdgeFilter, checkIndex, onlySelected, selectedFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import { countCall, countOptions, findNode, MAX_ROWS, pageCall, pageOptions, readCall, readInParts } from "./read-call.ts";
@@ -20,6 +23,7 @@ import { type Row, own } from "../util/row.ts";
 type PageKind = "edges" | "nodes" | "entries" | "ids";
 
 const edgePageOptions: OptionChecks<PageOptions<PageKind>> = { ...pageOptions, of: ["edges", "nodes", "entries", "ids"] };
+const hydrateOptions: OptionChecks<HydrateOptions<Row, string>> = { given: namesIn, select: undefined };
 const wants = { edges: { kind: "edges", given: [] }, count: { kind: "count", given: [] } } as const;
 
 const farOf = (plan: ReadPlan, found: Found): "from" | "to" => ((plan.near[found.source] ?? "from") === "from" ? "to" : "from");
@@ -74,12 +78,14 @@ export class NeighbourQuery {
     return this.#rows(wants.edges, (found) => found.map((one) => this.#edge(one)));
   }
 
-  nodes(options: HydrateOptions<Row> = {}): Read<readonly Row[]> {
-    return this.#nodes(options, (found, plan) => found.map((one) => this.#node(plan, one)).filter((node) => node !== undefined));
+  nodes(options: HydrateOptions<Row, string> = {}): Read<readonly Row[]> {
+    return this.#nodes(options, (found, plan, select) =>
+      found.map((one) => this.#node(plan, one, select)).filter((node) => node !== undefined),
+    );
   }
 
-  entries(options: HydrateOptions<Row> = {}): Read<readonly Entry<Row, Row>[]> {
-    return this.#nodes(options, (found, plan) => found.map((one) => this.#entry(plan, one)));
+  entries(options: HydrateOptions<Row, string> = {}): Read<readonly Entry<Row, Row>[]> {
+    return this.#nodes(options, (found, plan, select) => found.map((one) => this.#entry(plan, one, select)));
   }
 
   ids(): Read<readonly Row[]> {
@@ -144,9 +150,26 @@ export class NeighbourQuery {
     for await (const found of readInParts(this.#driver, this.#request(wants.edges))) for (const one of found) yield this.#edge(one);
   }
 
-  #nodes<T>(options: HydrateOptions<Row>, give: (found: readonly Found[], plan: ReadPlan) => T): Read<T> {
-    const { given } = checkOptions(options, { given: namesIn });
-    return this.#rows(this.#hydrated(given), give, given);
+  #nodes<T>(
+    options: HydrateOptions<Row, string>,
+    give: (found: readonly Found[], plan: ReadPlan, select: readonly string[] | undefined) => T,
+  ): Read<T> {
+    const { given, select: named } = checkOptions(options, hydrateOptions);
+    const select = named && this.#fields(listOf(named, 'attribute names, such as ["name"]'));
+    const want = this.#hydrated(given);
+    return this.#rows(select ? { ...want, select } : want, (found, plan) => give(found, plan, select), given);
+  }
+
+  #fields(named: readonly string[]): readonly string[] {
+    const { catalog } = this.#driver;
+    const types = walkFrom(catalog, this.#state).at.map((type) => defined(catalog.nodes[type], type));
+    const has = ({ definition }: NodeEntry, field: string): boolean => attributesOf(definition)?.includes(field) ?? true;
+    const fields = types.flatMap((entry) => {
+      // Of several types, each has some of the fields; one that none has is refused.
+      const own = named.filter((field) => has(entry, field) || !types.some((other) => has(other, field)));
+      return own.length > 0 || named.length === 0 ? (selectedFields({ kind: "node", ...entry }, own) ?? []) : [];
+    });
+    return [...new Set(fields)];
   }
 
   #hydrated(given: Row | undefined): Want {
@@ -159,13 +182,14 @@ export class NeighbourQuery {
     return Object.fromEntries(["from", "to", ...select].map((field) => [field, own(found.row, field)]));
   }
 
-  #entry(plan: ReadPlan, found: Found): Entry<Row, Row> {
-    return { edge: this.#edge(found), node: this.#node(plan, found) };
+  #entry(plan: ReadPlan, found: Found, select?: readonly string[]): Entry<Row, Row> {
+    return { edge: this.#edge(found), node: this.#node(plan, found, select) };
   }
 
   // An edge may lead to several types of nodes, and this call to only one of them.
-  #node(plan: ReadPlan, found: Found): Row | undefined {
-    const { node, shape } = found;
+  #node(plan: ReadPlan, found: Found, select?: readonly string[]): Row | undefined {
+    const { shape } = found;
+    const node = found.node && onlySelected(select, found.node);
     if (!node || !shape.several || walkFrom(this.#driver.catalog, this.#state).at.length === 1) return node;
     return { kind: shape[farOf(plan, found)], row: node };
   }

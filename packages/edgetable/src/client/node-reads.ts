@@ -12,13 +12,12 @@ import {
   type LookupState,
 } from "../query/reads.ts";
 import type { NodeEntry } from "../schema/catalog.ts";
-import { checkId, checkNodeId, leadingIdFields, ofTenant, refuseStoredNames } from "../schema/check-values.ts";
-import { attributesOf } from "../schema/facts.ts";
+import { checkId, checkNodeId, leadingIdFields, ofTenant } from "../schema/check-values.ts";
 import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
-import { checkEdge, checkNames, type KeyOption, ownKey } from "./check-names.ts";
+import { checkEdge, type KeyOption, onlySelected, ownKey, selectedFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { consistentOption, edgeLookup, edgeOptions, endRow } from "./edge-reads.ts";
 import { type PartQuery, partsOf } from "./part-reads.ts";
@@ -51,28 +50,17 @@ interface GetOptions {
 
 const getOptions: OptionChecks<GetOptions> = { ...consistentOption, given: namesIn, select: undefined };
 
+const byOptions: OptionChecks<Pick<GetOptions, "consistent" | "select">> = { ...consistentOption, select: undefined };
+
 type SubtreeOptions = LevelOptions & { readonly depth?: number };
 
 const subtreeOptions: OptionChecks<SubtreeOptions> = { ...levelOptions, depth: undefined };
 
-const lookupOf = ({ name, definition, shape }: NodeEntry, options: GetOptions, many: boolean): LookupState => {
+const lookupOf = (entry: NodeEntry, options: GetOptions, many: boolean): LookupState => {
   const { given = {}, consistent = false, select } = checkOptions(options, getOptions);
-  const state = { of: "node", name, many, given: Object.keys(given), consistent } as const;
-  if (select === undefined) return state;
-  const fields = listOf(select, 'attribute names, such as ["name"]');
-  if (fields.length === 0)
-    throw new EdgetableError("plan.invalidOption", `Name at least one attribute of "${name}" in select, or leave it out.`);
-  refuseStoredNames(shape, fields);
-  // The version comes along, as in a whole row: a write may be conditional on it.
-  const version = shape.version ? ["version"] : [];
-  const known = attributesOf(definition);
-  checkNames(fields, { kind: "node", name }, known && [...known, ...version]);
-  return { ...state, select: [...new Set([...fields, ...version])] };
+  const state = { of: "node", name: entry.name, many, given: Object.keys(given), consistent } as const;
+  return select === undefined ? state : { ...state, select: selectedFields({ kind: "node", ...entry }, select) };
 };
-
-/** The selected fields of a row, as far as it has them. */
-const selected = ({ select }: LookupState, row: Row): Row =>
-  select ? Object.fromEntries(select.filter((field) => Object.hasOwn(row, field)).map((field) => [field, row[field]])) : row;
 
 const getNode =
   (driver: Driver, entry: NodeEntry) =>
@@ -83,14 +71,14 @@ const getNode =
       findNode: findNode(driver),
       binding: { row: rowOf(driver, entry, id, options), values: [] },
     };
-    return readCall(driver, request, ([one]) => one && selected(state, one.row));
+    return readCall(driver, request, ([one]) => one && onlySelected(state.select, one.row));
   };
 
 const UNIQUE_TYPES = new Set(["string", "number", "bigint", "boolean"]);
 
 const getBy =
   (driver: Driver, entry: NodeEntry) =>
-  (given: Row, options: { readonly consistent?: boolean } = {}): Read<Row | undefined> => {
+  (given: Row, options: Pick<GetOptions, "consistent" | "select"> = {}): Read<Row | undefined> => {
     const { name, definition } = entry;
     const { unique = [] } = definition;
     const names = namesIn(given, "by", unique[0]);
@@ -111,10 +99,14 @@ const getBy =
         details: { node: name, given },
       });
     }
-    const { consistent = false } = checkOptions(options, consistentOption);
-    const state: LookupState = { of: "node", name, many: false, given: [], by, consistent };
+    const { consistent = false, select } = checkOptions(options, byOptions);
+    const fields = selectedFields({ kind: "node", ...entry }, select);
+    // That the node still has the value is checked in its row.
+    const read = fields && { select: [...new Set([...fields, by])] };
+    const state: LookupState = { of: "node", name, many: false, given: [], by, consistent, ...read };
     const plan = driver.plan(lookupForm(state), () => lookupPlan(state));
-    return readCall(driver, { plan, findNode: findNode(driver), binding: { row: {}, values: [value] } }, ([one]) => one?.row);
+    const request = { plan, findNode: findNode(driver), binding: { row: {}, values: [value] } };
+    return readCall(driver, request, ([one]) => one && onlySelected(fields, one.row));
   };
 
 const rowOf = ({ catalog }: Driver, entry: NodeEntry, id: Row, { given }: GetOptions): Row => {
@@ -142,7 +134,7 @@ const getNodes =
       );
     }
     return readCall(driver, request, (found) => {
-      const byId = new Map(found.map((one) => [idOf(one.row), selected(state, one.row)]));
+      const byId = new Map(found.map((one) => [idOf(one.row), onlySelected(state.select, one.row)]));
       return rows.map((row) => byId.get(idOf(row)));
     });
   };

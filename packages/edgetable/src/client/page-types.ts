@@ -72,3 +72,24 @@ export interface SearchPageOptions {
   /** What the page may take to find its rows. At its end, as at the deadline, the page is short and says so. @default the call's deadline alone */
   readonly budget?: PageBudget | undefined;
 }
+
+/** A row with the selected attributes, or all of it. */
+export type Fetched<Row, Field> = [Field] extends [never] ? Row : Pick<Row, keyof Row & (Field | "version")>;
+
+/** How something is read by its key. */
+export interface PointOptions {
+  /** Strongly consistent: twice the units. @default false */
+  readonly consistent?: boolean | undefined;
+}
+
+/** How something is read by its key, in part. */
+export interface SelectOptions<Field> extends PointOptions {
+  /**
+   * Sends only these attributes, one or more, the version where there is one, and of edges their ends; read, and paid for, is
+   * the whole item. @default all
+   */
+  readonly select?: readonly Field[] | undefined;
+}
+
+/** An edge with its ends and the selected attributes, or all of it. */
+export type FetchedEdge<Edge, Field> = [Field] extends [never] ? Edge : Pick<Edge, keyof Edge & (Field | "from" | "to" | "version")>;

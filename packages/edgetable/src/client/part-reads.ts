@@ -1,19 +1,19 @@
 import { contradict, fieldsIn, readWhere } from "../ir/condition.ts";
+import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
 import { exactText } from "../keys/template.ts";
 import { lookupForm, lookupPlan, type LookupState, partForm, partPlan, type PartState, type PartWant } from "../query/reads.ts";
-import type { PartEntry } from "../schema/catalog.ts";
+import { ownerFields, type PartEntry } from "../schema/catalog.ts";
 import { checkKey, checkNodeId, refuseStoredNames } from "../schema/check-values.ts";
 import { attributesOf } from "../schema/facts.ts";
-import { checkOptions, inRange, listOf } from "../util/check-options.ts";
+import { checkOptions, inRange, listOf, type OptionChecks } from "../util/check-options.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
-import { checkNames } from "./check-names.ts";
+import { checkNames, onlySelected, selectedFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { consistentOption } from "./edge-reads.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import { countCall, countOptions, findNode, pageCall, pageOptions, readCall, readInParts } from "./read-call.ts";
-import type { PartReads } from "./part-types.ts";
 import type { CountOptions, Page, Read, SearchPageOptions } from "./page-types.ts";
 
 /** The request that reads a node's parts. */
@@ -25,7 +25,7 @@ const partsRequest = (driver: Driver, state: PartState, want: PartWant): ReadReq
 
 /** The request that reads all parts of one kind in a node. */
 export const allParts = (driver: Driver, part: string, id: Row, consistent: boolean): ReadRequest =>
-  partsRequest(driver, { part, id, conditions: [], values: [], forward: true, consistent, limit: undefined }, "rows");
+  partsRequest(driver, { part, id, conditions: [], values: [], forward: true, consistent, select: undefined, limit: undefined }, "rows");
 
 /** The builder behind {@link PartList}; each method returns a new one. */
 export class PartQuery {
@@ -61,23 +61,29 @@ export class PartQuery {
     return this.#with({ limit: inRange("limit", limit, [1, Number.MAX_SAFE_INTEGER]) });
   }
 
+  select(...fields: readonly string[]): PartQuery {
+    return this.#with({
+      select: selectedFields({ kind: "part", ...this.#entry, further: ownerFields(this.#driver.catalog, this.#entry.name) }, fields),
+    });
+  }
+
   consistent(): PartQuery {
     return this.#with({ consistent: true });
   }
 
   first(): Read<Row | undefined> {
-    return readCall(this.#driver, this.limit(1).#request("rows"), ([one]) => one?.row);
+    return readCall(this.#driver, this.limit(1).#request("rows"), ([one]) => one && this.#row(one));
   }
 
   page(options: SearchPageOptions = {}): Read<Page<Row>> {
     checkOptions(options, pageOptions);
     const { id, values } = this.#state;
     const query = `${this.#driver.catalog.table}|${partForm(this.#state, "rows")}|${exactText([id, values])}`;
-    return pageCall(this.#driver, { request: this.#request("rows"), query, options }, (found) => found.map((one) => one.row));
+    return pageCall(this.#driver, { request: this.#request("rows"), query, options }, (found) => found.map((one) => this.#row(one)));
   }
 
   all(): Read<readonly Row[]> {
-    return readCall(this.#driver, this.#request("rows"), (found) => found.map((one) => one.row));
+    return readCall(this.#driver, this.#request("rows"), (found) => found.map((one) => this.#row(one)));
   }
 
   count(options: CountOptions = {}): Read<number> {
@@ -93,7 +99,11 @@ export class PartQuery {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Row> {
-    for await (const found of readInParts(this.#driver, this.#request("rows"))) for (const one of found) yield one.row;
+    for await (const found of readInParts(this.#driver, this.#request("rows"))) for (const one of found) yield this.#row(one);
+  }
+
+  #row({ row }: Found): Row {
+    return onlySelected(this.#state.select, row);
   }
 
   #request(want: PartWant): ReadRequest {
@@ -110,30 +120,43 @@ export const partsOf = (driver: Driver, entry: PartEntry, id: Row): PartQuery =>
     values: [],
     forward: true,
     consistent: false,
+    select: undefined,
     limit: undefined,
   });
 
+interface PartGetOptions {
+  readonly consistent?: boolean | undefined;
+  readonly select?: readonly string[] | undefined;
+}
+
+const getOptions: OptionChecks<PartGetOptions> = { ...consistentOption, select: undefined };
+
 /** The reading side of `db.<part>`. */
-export const partReads = (driver: Driver, entry: PartEntry): PartReads<Row, Row, Row> => {
+export const partReads = (driver: Driver, entry: PartEntry): Record<string, unknown> => {
   const { name, definition, idFields } = entry;
   const owner = defined(driver.catalog.nodes[definition.of], `the owner of "${name}"`);
   const ownerOf = (node: Row): Row => checkNodeId(driver.catalog, owner, node);
-  const request = (many: boolean, options: { readonly consistent?: boolean | undefined }): Pick<ReadRequest, "plan" | "findNode"> => {
-    const { consistent = false } = checkOptions(options, consistentOption);
-    const state: LookupState = { of: "part", name, many, given: [], consistent };
-    return { plan: driver.plan(lookupForm(state), () => lookupPlan(state)), findNode: findNode(driver) };
+  const request = (many: boolean, options: PartGetOptions) => {
+    const { consistent = false, select: given } = checkOptions(options, getOptions);
+    const select = selectedFields({ kind: "part", ...entry, further: owner.idFields }, given);
+    // Parts are found again by their ids.
+    const read = select && { select: [...new Set([...select, ...idFields])] };
+    const state: LookupState = { of: "part", name, many, given: [], consistent, ...read };
+    return { select, made: { plan: driver.plan(lookupForm(state), () => lookupPlan(state)), findNode: findNode(driver) } };
   };
   return {
-    get: (node, id, options = {}) => {
+    get: (node: Row, id: Row, options: PartGetOptions = {}): Read<Row | undefined> => {
       const row = { ...checkKey(name, idFields, id), ...ownerOf(node) };
-      return readCall(driver, { ...request(false, options), binding: { row, values: [] } }, ([one]) => one?.row);
+      const { select, made } = request(false, options);
+      return readCall(driver, { ...made, binding: { row, values: [] } }, ([one]) => one && onlySelected(select, one.row));
     },
-    getMany: (node, ids, options = {}) => {
+    getMany: (node: Row, ids: readonly Row[], options: PartGetOptions = {}): Read<readonly (Row | undefined)[]> => {
       const of = ownerOf(node);
       const rows = listOf(ids).map((id) => ({ ...checkKey(name, idFields, id), ...of }));
       const idOf = (row: Row): string => exactText(idFields.map((field) => row[field]));
-      return readCall(driver, { ...request(true, options), binding: { row: {}, values: [] }, rows }, (found) => {
-        const byId = new Map(found.map((one) => [idOf(one.row), one.row]));
+      const { select, made } = request(true, options);
+      return readCall(driver, { ...made, binding: { row: {}, values: [] }, rows }, (found) => {
+        const byId = new Map(found.map((one) => [idOf(one.row), onlySelected(select, one.row)]));
         return rows.map((row) => byId.get(idOf(row)));
       });
     },

@@ -1,14 +1,22 @@
 import type { Where } from "../ir/condition.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import type { CountOptions, Page, Read, SearchPageOptions } from "./page-types.ts";
+import type { CountOptions, Fetched, Page, Read, SearchPageOptions, SelectOptions } from "./page-types.ts";
 import type { ItemTypes, PartWrites } from "./write-types.ts";
 
 /** The reading side of `db.<part>`; `Owner` is the id of the node that contains it. */
 export interface PartReads<Owner, Id, Row> {
   /** One part, undefined when there is none. One GetItem. */
-  get(owner: Owner, id: Id, options?: { readonly consistent?: boolean | undefined }): Read<Row | undefined>;
+  get<const Field extends keyof Row & string = never>(
+    owner: Owner,
+    id: Id,
+    options?: SelectOptions<Field>,
+  ): Read<Fetched<Row, NoInfer<Field>> | undefined>;
   /** Several parts of one node, in the order of their ids; undefined for one that is not there. One BatchGetItem for each 100. */
-  getMany(owner: Owner, ids: readonly Id[], options?: { readonly consistent?: boolean | undefined }): Read<readonly (Row | undefined)[]>;
+  getMany<const Field extends keyof Row & string = never>(
+    owner: Owner,
+    ids: readonly Id[],
+    options?: SelectOptions<Field>,
+  ): Read<readonly (Fetched<Row, NoInfer<Field>> | undefined)[]>;
 }
 
 /** One kind of part: `db.<part>`. */
@@ -23,6 +31,8 @@ export type PartApi<Owner, T extends ItemTypes, Row> = PartReads<Owner, T["id"],
 export interface PartList<Row> extends AsyncIterable<Row> {
   /** Keeps the parts for which every condition holds; several calls add up. What the key does not take is filtered after reading. */
   where(filter: Where<Row>): PartList<Row>;
+  /** Sends only the named attributes, and the version where there is one; read, and paid for, are whole items. Comes last. */
+  select<const Field extends keyof Row & string>(...fields: readonly Field[]): PartList<Fetched<Row, Field>>;
   /** Reads in the opposite order. */
   reverse(): PartList<Row>;
   /** Reads no more than so many parts, 1 or more. */

@@ -14,17 +14,41 @@ import type {
   Parts,
 } from "./graph-types.ts";
 import type { AnyPart } from "../schema/definition.ts";
-import type { CountOptions, Entry, Page, PageItems, PageOptions, Read, SearchPageOptions } from "./page-types.ts";
+import type {
+  CountOptions,
+  Entry,
+  Fetched,
+  FetchedEdge,
+  Page,
+  PageItems,
+  PageOptions,
+  PointOptions,
+  Read,
+  SearchPageOptions,
+  SelectOptions,
+} from "./page-types.ts";
 import type { PartList } from "./part-types.ts";
 import type { Fields, Grid, Values, Views } from "./grid-types.ts";
 import type { Walk, Walks } from "./walk-types.ts";
 import type { EdgeOptions, EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
 
 /** How neighbours are read beside their edges. */
-export interface HydrateOptions<Given> {
+export interface HydrateOptions<Given, Field = never> {
   /** Attributes that the neighbour's key needs beside its id, where they are the same for all. */
   readonly given?: Given | undefined;
+  /**
+   * Sends only these attributes of the neighbours, one or more, and the version where a node type keeps one; read, and paid
+   * for, are whole items. @default all
+   */
+  readonly select?: readonly Field[] | undefined;
 }
+
+/** A neighbour with the selected attributes, or all of it. */
+export type FetchedNode<Node, Field> = [Field] extends [never]
+  ? Node
+  : Node extends Kinded<infer Kind, infer Row>
+    ? Kinded<Kind, Pick<Row, keyof Row & (Field | "version")>>
+    : Pick<Node, keyof Node & (Field | "version")>;
 
 /** What is inferred of a node's neighbours along an edge type. Each member is resolved when it is first asked for. */
 export interface NeighbourTypes {
@@ -72,9 +96,13 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
    * The neighbours themselves: the Query, and one BatchGetItem for each 100. Missing ones are left out and named in the
    * report. Where an edge leads to several kinds, each is `{ kind, row }`, here and in `entries`.
    */
-  nodes(options?: HydrateOptions<Partial<T["given"]>>): Read<readonly T["node"][]>;
+  nodes<const Field extends keyof T["given"] & string = never>(
+    options?: HydrateOptions<Partial<T["given"]>, Field>,
+  ): Read<readonly FetchedNode<T["node"], NoInfer<Field>>[]>;
   /** Each edge with its neighbour: what `nodes` costs. Where the neighbour has no item, `node` is not there. */
-  entries(options?: HydrateOptions<Partial<T["given"]>>): Read<readonly Entry<Edge, T["node"]>[]>;
+  entries<const Field extends keyof T["given"] & string = never>(
+    options?: HydrateOptions<Partial<T["given"]>, Field>,
+  ): Read<readonly Entry<Edge, FetchedNode<T["node"], NoInfer<Field>>>[]>;
   /** The neighbours' ids. What `edges` costs. */
   ids(): Read<readonly T["id"][]>;
   /**
@@ -188,9 +216,6 @@ export interface GetOptions<Row, Field = never> {
   readonly select?: readonly Field[] | undefined;
 }
 
-/** A row with the selected attributes, or all of it. */
-export type Fetched<Row, Field> = [Field] extends [never] ? Row : Pick<Row, keyof Row & Field>;
-
 /** One node, by its id, not yet read. */
 export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> extends Walks<N, E, Name> {
   /** The node, undefined when there is none. One GetItem. */
@@ -220,12 +245,6 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
   ): Read<boolean>;
   /** The parts of one kind that this node contains. */
   parts<Part extends keyof P & string>(part: P[Part]["of"] extends Name ? Part : never): PartList<PartRow<N, P[Part]>>;
-}
-
-/** How something is read by its key. */
-export interface PointOptions {
-  /** Strongly consistent: twice the units. @default false */
-  readonly consistent?: boolean | undefined;
 }
 
 type Leading<Id> = Partial<Id>;
@@ -270,10 +289,10 @@ export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name
    *
    * @throws {plan.invalidOption} for an attribute that is not unique, for several, and for a value that no marker can have
    */
-  by(
+  by<const Field extends keyof N[Name]["~types"]["row"] & string = never>(
     value: UniqueValue<N[Name]["~unique"], N[Name]["~types"]["row"]>,
-    options?: { readonly consistent?: boolean | undefined },
-  ): Read<N[Name]["~types"]["row"] | undefined>;
+    options?: SelectOptions<Field>,
+  ): Read<Fetched<N[Name]["~types"]["row"], NoInfer<Field>> | undefined>;
   /** Several nodes in the order of the ids, undefined for those that do not exist. One BatchGetItem for each 100. */
   getMany<const Field extends keyof N[Name]["~types"]["row"] & string = never>(
     ids: readonly N[Name]["~types"]["id"][],
@@ -284,13 +303,17 @@ export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name
 /** `db.<edge>`. `In` is what the graph makes of the edge type, `T` what is inferred of it by itself. */
 export interface EdgeApi<In extends AnyEdgeInGraph, T extends EdgeSideTypes> extends EdgeWrites<In, T> {
   /** One edge, undefined when there is none. One GetItem. */
-  get(from: In["from"], to: In["to"], ...options: EdgeOptions<T["key"], PointOptions>): Read<In["edge"] | undefined>;
+  get<const Field extends keyof In["edge"] & string = never>(
+    from: In["from"],
+    to: In["to"],
+    ...options: EdgeOptions<T["key"], SelectOptions<Field>>
+  ): Read<FetchedEdge<In["edge"], NoInfer<Field>> | undefined>;
   /** The edges from one node to any of several, TAO's `assoc_get`; absent ones are left out. One BatchGetItem for each 100. */
-  getMany(
+  getMany<const Field extends keyof In["edge"] & string = never>(
     from: In["from"],
     to: readonly In["to"][],
-    ...options: EdgeOptions<T["key"], PointOptions & { readonly where?: In["filter"] }>
-  ): Read<readonly In["edge"][]>;
+    ...options: EdgeOptions<T["key"], SelectOptions<Field> & { readonly where?: In["filter"] }>
+  ): Read<readonly FetchedEdge<In["edge"], NoInfer<Field>>[]>;
 }
 
 // Rows of several kinds keep saying of which they are; edges keep their ends.

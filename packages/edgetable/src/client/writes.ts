@@ -5,7 +5,7 @@ import { checkEnd, checkKey, checkNodeId, ofTenant } from "../schema/check-value
 import { timesOf } from "../schema/timestamps.ts";
 import { checkOptions, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { defined } from "../util/invariant.ts";
-import type { Row } from "../util/row.ts";
+import { own, type Row } from "../util/row.ts";
 import {
   checkOwnNames,
   failOption,
@@ -43,7 +43,7 @@ const pick = (row: Row, fields: readonly string[]): Row =>
 /** The time at which a row was created that was read before. */
 const seenIn = ({ definition }: NodeEntry | PartEntry | EdgeEntry, row: Row | undefined): unknown => {
   const created = timesOf(definition)?.created;
-  return created === undefined ? undefined : row?.[created];
+  return created === undefined || !row ? undefined : own(row, created);
 };
 
 const upsertCall = (driver: WriteDriver, write: LogicalWrite): UpsertCall<Row> =>

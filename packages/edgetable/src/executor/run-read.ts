@@ -4,7 +4,7 @@ import { sameValue } from "../keys/template.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import { decodeOwn, isExpired, isOfShape, shapeOf } from "../requests/decode-item.ts";
 import { keyOf } from "../requests/encode-item.ts";
-import { askedKeys, distinctKeys, encodeGet, projectionOf, type Binding } from "../requests/encode-read.ts";
+import { askedKeys, distinctKeys, encodeGet, hydratedProjection, projectionOf, type Binding } from "../requests/encode-read.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { loadOnce } from "../util/load-once.ts";
@@ -161,7 +161,14 @@ const hydrate = async (reader: Reader, found: readonly Found[], findNode: FindNo
     keys.set(id, key);
     ids.push(id);
   }
-  const byKey = byIdentity(catalog, await batchGet(session, { keys: [...keys.values()], consistent: step.consistent }, context));
+  const byKey = byIdentity(
+    catalog,
+    await batchGet(
+      session,
+      { keys: [...keys.values()], consistent: step.consistent, projection: hydratedProjection(catalog, step) },
+      context,
+    ),
+  );
   for (const [at, one] of found.entries()) {
     const item = byKey.get(ids[at] ?? "");
     const shape = catalog.nodes[one.shape[endOf(step, one)] ?? ""]?.shape;

@@ -57,6 +57,8 @@ export interface Parts {
   readonly filter: readonly Condition[];
   readonly forward: boolean;
   readonly consistent: boolean;
+  /** The fields to read; undefined for all. */
+  readonly select?: readonly string[] | undefined;
 }
 
 /** A node with everything in its partition (`out`) or in its partition of an index (`in`). */
@@ -115,6 +117,8 @@ export interface Hydrate {
   readonly embedded: boolean;
   /** Which end of the edges, where they were not reached from the other. */
   readonly end?: "from" | "to";
+  /** The fields of the far nodes to read; undefined for all. */
+  readonly select?: readonly string[] | undefined;
   /** Fields beyond its id that the far node's key needs and the call gives. */
   readonly given: readonly string[];
   readonly consistent: boolean;

@@ -94,6 +94,8 @@ export interface HydrateStep {
   /** `batchGet` where the node's key follows from its id; `query` (one each) where it does not; `none` where the item at hand is the node. */
   readonly by: "batchGet" | "query" | "none";
   readonly consistent: boolean;
+  /** The fields to read; undefined for all. */
+  readonly select?: readonly string[] | undefined;
 }
 
 /** Derived attributes of one node whose sum is the number of rows: read instead of them, where they are complete. */

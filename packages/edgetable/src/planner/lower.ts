@@ -48,7 +48,7 @@ const lowerLeaf = (planning: Planning, leaf: Expand | Parts | Search): QueryStep
   const { path, rows, bytes } = choosePath(planning, leaf);
   const { known, range, filter, forward } = leaf;
   const consistent = leaf.kind !== "search" && leaf.consistent;
-  const select = leaf.kind === "parts" ? undefined : leaf.select;
+  const { select } = leaf;
   const step = queryStep(path, range, { known, filter, forward, consistent, select, expect: { rows, bytes } });
   const others = leaf.kind === "search" ? choicesFor(planning, leaf).slice(1) : [];
   if (others.length === 0) return step;
@@ -60,7 +60,7 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
   const { name, of, many, consistent, select } = lookup;
   if (of === "edge") {
     const { shapes } = defined(catalog.edges[name], "edge");
-    return { kind: "get", shapes: shapes.map(({ id }) => id), many, consistent };
+    return { kind: "get", shapes: shapes.map(({ id }) => id), many, consistent, ...(select ? { select } : {}) };
   }
   const { shape } = defined((of === "node" ? catalog.nodes : catalog.parts)[name], of);
   const node = of === "node" ? catalog.nodes[name] : undefined;
@@ -225,7 +225,8 @@ const lowerHydrate = (catalog: Catalog, plan: Hydrate): HydrateStep | undefined 
     return isKeyDetermined(catalog, node.shape, new Set([...node.idFields, ...plan.given]));
   });
   const by = plan.embedded ? "none" : isAddressable ? "batchGet" : "query";
-  return { kind: "hydrate", ends: wanted.map(({ end }) => end), nodes, by, consistent: plan.consistent };
+  const step = { kind: "hydrate", ends: wanted.map(({ end }) => end), nodes, by, consistent: plan.consistent } as const;
+  return plan.select && by === "batchGet" ? { ...step, select: plan.select } : step;
 };
 
 /** Adds what is checked in memory to the attributes that are read. */

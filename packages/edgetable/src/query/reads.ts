@@ -50,6 +50,8 @@ export interface Want {
   readonly kind: "edges" | "nodes" | "count";
   /** Attributes that the neighbours' keys need beside their ids. */
   readonly given: readonly string[];
+  /** The attributes of the neighbours to read; undefined for all. */
+  readonly select?: readonly string[] | undefined;
 }
 
 const directions = (catalog: Catalog, state: NeighbourState): readonly ("out" | "in")[] => {
@@ -85,14 +87,15 @@ export const neighbourPlan = (catalog: Catalog, state: NeighbourState, want: Wan
   const edges: LogicalPlan = inputs.length === 1 && only ? only : { kind: "union", inputs };
   if (want.kind === "count") return { kind: "count", input: edges, server: false };
   if (want.kind === "edges") return edges;
-  return { kind: "hydrate", input: edges, embedded: false, given: want.given, consistent: state.consistent };
+  const hydrate = { kind: "hydrate", input: edges, embedded: false, given: want.given, consistent: state.consistent } as const;
+  return want.select ? { ...hydrate, select: want.select } : hydrate;
 };
 
 /** The form of a chain: two chains of the same form have the same plan, whatever their values. */
 export const neighbourForm = (state: NeighbourState, want: Want): string => {
   const flags = `${state.ordered ? 1 : 0}${state.forward ? 1 : 0}${state.consistent ? 1 : 0}`;
   const head = `${state.direction}|${state.edge}|${state.node}|${state.anchor.length}|${want.kind}|${flags}`;
-  return `${head}|${conditionForm(state.conditions)}|${state.index ?? ""}|${state.select ? JSON.stringify(state.select) : "*"}|${want.given.join()}`;
+  return `${head}|${conditionForm(state.conditions)}|${state.index ?? ""}|${state.select ? JSON.stringify(state.select) : "*"}|${want.given.join()}|${want.select ? JSON.stringify(want.select) : ""}`;
 };
 
 /** Everything that a chain of builder calls has said so far of the parts of one kind in a node. */
@@ -104,6 +107,7 @@ export interface PartState {
   readonly values: readonly unknown[];
   readonly forward: boolean;
   readonly consistent: boolean;
+  readonly select: readonly string[] | undefined;
   readonly limit: number | undefined;
 }
 
@@ -111,12 +115,12 @@ export interface PartState {
 export type PartWant = "rows" | "count";
 
 /** The logical plan of a chain. */
-export const partPlan = ({ part, conditions, forward, consistent }: PartState, want: PartWant): LogicalPlan => {
-  const parts: Parts = { kind: "parts", part, known: [], range: [], filter: [], forward, consistent };
+export const partPlan = ({ part, conditions, forward, consistent, select }: PartState, want: PartWant): LogicalPlan => {
+  const parts: Parts = { kind: "parts", part, known: [], range: [], filter: [], forward, consistent, select };
   const input: LogicalPlan = conditions.length === 0 ? parts : { kind: "filter", input: parts, conditions };
   return want === "count" ? { kind: "count", input, server: false } : input;
 };
 
 /** The form of a chain: two chains of the same form have the same plan, whatever their values. */
-export const partForm = ({ part, conditions, forward, consistent }: PartState, want: PartWant): string =>
-  `parts|${part}|${want}|${forward ? 1 : 0}${consistent ? 1 : 0}|${conditionForm(conditions)}`;
+export const partForm = ({ part, conditions, forward, consistent, select }: PartState, want: PartWant): string =>
+  `parts|${part}|${want}|${forward ? 1 : 0}${consistent ? 1 : 0}|${conditionForm(conditions)}|${select ? JSON.stringify(select) : ""}`;

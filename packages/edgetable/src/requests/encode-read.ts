@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { GetStep, QueryStep } from "../ir/physical-plan.ts";
+import type { GetStep, QueryStep, HydrateStep } from "../ir/physical-plan.ts";
 import { keyId } from "../ir/write-plan.ts";
 import { comparePrimary, renderTemplate } from "../keys/template.ts";
 import { type Catalog, type Index, kindMark, projectedAttributes, type Shape, tableAndIndexKeys } from "../schema/catalog.ts";
@@ -85,6 +85,10 @@ export const projectionOf = (catalog: Catalog, step: GetStep): Projection | unde
   const ProjectionExpression = [...selected].map((attribute) => placeholders.name(attribute)).join(", ");
   return { ProjectionExpression, ...placeholders.fields };
 };
+
+/** Which attributes of the nodes at the ends of edges are fetched; undefined for all. */
+export const hydratedProjection = (catalog: Catalog, { nodes, select }: HydrateStep): Projection | undefined =>
+  projectionOf(catalog, { kind: "get", shapes: nodes, many: true, consistent: false, select });
 
 /** The attributes to read; undefined for all. */
 const projected = (catalog: Catalog, step: QueryStep): readonly string[] | undefined => {

@@ -1,4 +1,5 @@
-import type { CopyList, DerivedAttribute, DerivedAttributes, EdgeCopyLists } from "./derived.ts";
+import type { CopyList, DerivedAttributes, EdgeCopyLists } from "./derived.ts";
+import type { EdgeTypes, NodeTypes } from "./row-types.ts";
 import type { Renaming, Retyping } from "./former.ts";
 import type { Layout, ShardCounts, ValueIndex } from "./layout.ts";
 import type { SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
@@ -12,31 +13,6 @@ export type FieldsOf<Key extends string> = Key extends `${string}{${infer Field}
 /** The key, or a sentence for a field that the schema does not have. */
 export type KeyOf<Key extends string, Row> =
   FieldsOf<Key> extends keyof Row ? Key : `The key names {${Exclude<FieldsOf<Key>, keyof Row>}}, which is not an attribute of the schema.`;
-
-/** A row with its derived attributes. */
-type WithDerived<Row, Derived> = keyof Derived extends never
-  ? Row
-  : { [Field in keyof Row | keyof Derived]: Field extends keyof Derived ? ValueOf<Derived[Field]> : Row[Field & keyof Row] };
-
-export type ValueOf<Derived> = Derived extends DerivedAttribute<infer Value> ? Value : never;
-
-/** Attributes that are declared immutable, each with a sentence in place of its values. */
-type Unchangeable<Fixed> = [Fixed] extends [undefined]
-  ? unknown
-  : { readonly [Field in Fixed & string]?: `"${Field}" is immutable: create a new row in place of this one.` };
-
-/** What a row may be changed to: every attribute but those of its key. */
-type ChangesOf<Row, KeyField, Fixed> = {
-  readonly [Field in Exclude<keyof Row, KeyField | Fixed>]?: Row[Field] | undefined;
-} & Unchangeable<Fixed>;
-
-/** The types inferred for a node or part. The compiler resolves each member on first use. */
-export interface NodeTypes<KeyField extends keyof Row, Row, Schema, Derived = unknown, Fixed = undefined, Kept = unknown> {
-  readonly id: { readonly [Field in KeyField]: Row[Field] };
-  readonly row: WithDerived<WithDerived<Row, Derived>, Kept>;
-  readonly input: SchemaInput<Schema>;
-  readonly changes: ChangesOf<Row, KeyField, Fixed>;
-}
 
 /**
  * What the model expects of the items of one kind. The planner predicts prices by it, and of several indexes that
@@ -241,14 +217,6 @@ export interface EdgeSettings<Attribute extends string = string, Fixed = Attribu
   readonly expect?: EdgeExpectation<Attribute>;
 }
 
-/** The types inferred for an edge type. The compiler resolves each member on first use. */
-export interface EdgeTypes<KeyField, Row, Schema, Fixed = undefined, Kept = unknown> {
-  readonly row: WithDerived<Row, Kept>;
-  readonly input: SchemaInput<Schema>;
-  readonly key: { readonly [Field in KeyField & keyof Row]: Row[Field] };
-  readonly changes: ChangesOf<Row, KeyField, Fixed>;
-}
-
 /** An edge type, from `edge`. */
 export interface EdgeDefinition<
   out From extends string,
@@ -278,7 +246,7 @@ export interface EdgeDefinition<
   readonly "~stored": Stored;
   readonly "~from": From;
   readonly "~to": To;
-  readonly "~disorder": Disorder<Order, SchemaOutput<Schema>>;
+  readonly "~disorder": Disorder<Order, SchemaOutput<Schema> & Kept>;
   readonly "~types": EdgeTypes<KeyField, SchemaOutput<Schema>, Schema, Fixed, Kept>;
 }
 

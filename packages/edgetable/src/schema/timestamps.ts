@@ -1,5 +1,3 @@
-import type { DerivedAttribute } from "./derived.ts";
-
 /**
  * How a time is kept. `text`: ISO 8601 in UTC with milliseconds, such as `2026-01-31T09:30:00.000Z`. `seconds`,
  * `milliseconds`: a whole number since 1970. `date`: stored as `text`, and a `Date` in rows.
@@ -38,24 +36,17 @@ type ValueIn<Times> = Times extends { readonly as: infer Form }
       : number
   : string;
 
-/** The times of a row, as attributes that Edgetable computes. */
+/** The times of a row. */
 export type TimesOf<Times> = Times extends false | undefined
   ? {}
   : {
-      readonly [Name in NamesOf<Times>]: DerivedAttribute<
-        Times extends { readonly optional: true } ? ValueIn<Times> | undefined : ValueIn<Times>
-      >;
+      [Name in NamesOf<Times>]: Times extends { readonly optional: true } ? ValueIn<Times> | undefined : ValueIn<Times>;
     };
 
 /** What Edgetable keeps in a row beside its own attributes: its version and its times. */
 export type KeptIn<Version, Times> = [Version, Times] extends [false, undefined]
   ? {}
-  : ([Version] extends [true] ? { readonly version: DerivedAttribute<number> } : {}) & TimesOf<Times>;
-
-/** Times to order edges by: the name of one that is text, with its format of another. */
-export type OrderByTime<Times> =
-  | `${keyof TimesOf<Times> & string}:${string}`
-  | (ValueIn<Times> extends string ? keyof TimesOf<Times> & string : never);
+  : ([Version] extends [true] ? { version: number } : {}) & TimesOf<Times>;
 
 /** The times that a definition keeps; undefined if it keeps none. */
 export const timesOf = ({ timestamps }: { readonly timestamps?: Timestamps | undefined }): TimeAttributes | undefined => {

@@ -6,7 +6,7 @@ import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
 import { derivedNames } from "../../schema/facts.ts";
 import { timeNames, timesOf } from "../../schema/timestamps.ts";
 import type { Item, Key } from "../../transport/operations.ts";
-import type { Row } from "../../util/row.ts";
+import { own, type Row } from "../../util/row.ts";
 import { changedRow } from "./changed-row.ts";
 import { asRead, putStep } from "./plan-item.ts";
 import {
@@ -224,7 +224,7 @@ const withoutKept = ({ definition }: EdgeEntry, row: Row): Row => {
 const keptTimes = (before: EdgeEntry, after: EdgeEntry, row: Row): Row | undefined => {
   const [from, to] = [timesOf(before.definition), timesOf(after.definition)];
   if (from?.created === undefined || to?.created === undefined || from.as !== to.as) return undefined;
-  return { [to.created]: row[from.created] };
+  return { [to.created]: own(row, from.created) };
 };
 
 interface ReadCopy extends EdgeCopy {

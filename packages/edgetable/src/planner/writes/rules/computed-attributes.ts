@@ -244,8 +244,8 @@ export const withTimes = (
   const { created, modified } = times;
   const timed: Record<string, unknown> = { ...row };
   // An item that is older than the model's times has none, and gets none.
-  if (created !== undefined) timed[created] = kept[created] ?? (image ? decodeItem(working.catalog, shape, image)[created] : now);
-  if (modified !== undefined) timed[modified] = kept[modified] ?? now;
+  if (created !== undefined) timed[created] = own(kept, created) ?? (image ? own(decodeItem(working.catalog, shape, image), created) : now);
+  if (modified !== undefined) timed[modified] = own(kept, modified) ?? now;
   return timed;
 };
 
@@ -278,7 +278,7 @@ export const seenAt = (
 export const timesLookAt = ({ subject, before, after }: RowChange): Look | undefined => {
   if (before !== undefined || !after) return undefined;
   const created = timesOf(subject.entry.definition)?.created;
-  return created !== undefined && after[created] === undefined ? { fields: [created], reason: KEEPS_CREATED } : undefined;
+  return created !== undefined && own(after, created) === undefined ? { fields: [created], reason: KEEPS_CREATED } : undefined;
 };
 
 /** A row that is written whole is one version further than the one before, unless the caller says which that is. */

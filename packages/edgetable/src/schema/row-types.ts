@@ -1,0 +1,38 @@
+import type { DerivedAttribute } from "./derived.ts";
+import type { SchemaInput } from "./standard-schema.ts";
+
+/** A row with its derived attributes. */
+type WithDerived<Row, Derived> = keyof Derived extends never
+  ? Row
+  : { [Field in keyof Row | keyof Derived]: Field extends keyof Derived ? ValueOf<Derived[Field]> : Row[Field & keyof Row] };
+
+/** A row with its version and times. */
+type WithKept<Row, Kept> = keyof Kept extends never ? Row : { [Field in keyof (Row & Kept)]: (Row & Kept)[Field] };
+
+export type ValueOf<Derived> = Derived extends DerivedAttribute<infer Value> ? Value : never;
+
+/** Attributes that are declared immutable, each with a sentence in place of its values. */
+type Unchangeable<Fixed> = [Fixed] extends [undefined]
+  ? unknown
+  : { readonly [Field in Fixed & string]?: `"${Field}" is immutable: create a new row in place of this one.` };
+
+/** What a row may be changed to: every attribute but those of its key. */
+type ChangesOf<Row, KeyField, Fixed> = {
+  readonly [Field in Exclude<keyof Row, KeyField | Fixed>]?: Row[Field] | undefined;
+} & Unchangeable<Fixed>;
+
+/** The types inferred for a node or part. The compiler resolves each member on first use. */
+export interface NodeTypes<KeyField extends keyof Row, Row, Schema, Derived = unknown, Fixed = undefined, Kept = unknown> {
+  readonly id: { readonly [Field in KeyField]: Row[Field] };
+  readonly row: WithKept<WithDerived<Row, Derived>, Kept>;
+  readonly input: SchemaInput<Schema>;
+  readonly changes: ChangesOf<Row, KeyField, Fixed>;
+}
+
+/** The types inferred for an edge type. The compiler resolves each member on first use. */
+export interface EdgeTypes<KeyField, Row, Schema, Fixed = undefined, Kept = unknown> {
+  readonly row: WithKept<Row, Kept>;
+  readonly input: SchemaInput<Schema>;
+  readonly key: { readonly [Field in KeyField & keyof Row]: Row[Field] };
+  readonly changes: ChangesOf<Row, KeyField, Fixed>;
+}
