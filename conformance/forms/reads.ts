@@ -203,7 +203,7 @@ export const readPoint = async (world: World, command: Extract<Command, { readon
           textOf(key),
     );
   const label = JSON.stringify(command);
-  expect(await world.db[wanted.from.type](wanted.from.id).has(edge, to, key), `${label} has`).toBe(there !== undefined);
+  expect(await world.db[wanted.from.type](wanted.from.id).has(edge, to, key ? { key } : {}), `${label} has`).toBe(there !== undefined);
   expect(textOf(await world.db[edge].get(from, to, key ? { key } : {})), `${label} get`).toBe(textOf(there && edgeRow(there)));
   const many = [to, to, endRow(edge, endAt(world, pick(edgeTypes[edge].to, command.to + 1), command.to + 1))];
   const found: readonly unknown[] = await world.db[edge].getMany(from, many, key ? { key } : {});

@@ -138,7 +138,7 @@ for (const [name, timestamps, shown] of forms)
               expect(outcome.ok, "delete").toBe(before !== undefined);
               known.delete(key);
               // Parts go with their node.
-              if (of === "team") for (const n of [0, 1]) known.delete(JSON.stringify(["post", [at[0], { n }]]));
+              if (of === "team" && before) for (const n of [0, 1]) known.delete(JSON.stringify(["post", [at[0], { n }]]));
               return;
             case "transact":
               outcome = await db.transact([api["put"]!(...row())]);
