@@ -23,7 +23,11 @@ import { type Row, own } from "../util/row.ts";
 type PageKind = "edges" | "nodes" | "entries" | "ids";
 
 const edgePageOptions: OptionChecks<PageOptions<PageKind>> = { ...pageOptions, of: ["edges", "nodes", "entries", "ids"] };
-const hydrateOptions: OptionChecks<HydrateOptions<Row, string>> = { given: namesIn, select: undefined };
+interface NodeOptions extends HydrateOptions<Row> {
+  readonly select?: readonly string[] | undefined;
+}
+
+const hydrateOptions: OptionChecks<NodeOptions> = { given: namesIn, select: undefined };
 const wants = { edges: { kind: "edges", given: [] }, count: { kind: "count", given: [] } } as const;
 
 const farOf = (plan: ReadPlan, found: Found): "from" | "to" => ((plan.near[found.source] ?? "from") === "from" ? "to" : "from");
@@ -78,13 +82,13 @@ export class NeighbourQuery {
     return this.#rows(wants.edges, (found) => found.map((one) => this.#edge(one)));
   }
 
-  nodes(options: HydrateOptions<Row, string> = {}): Read<readonly Row[]> {
+  nodes(options: NodeOptions = {}): Read<readonly Row[]> {
     return this.#nodes(options, (found, plan, select) =>
       found.map((one) => this.#node(plan, one, select)).filter((node) => node !== undefined),
     );
   }
 
-  entries(options: HydrateOptions<Row, string> = {}): Read<readonly Entry<Row, Row>[]> {
+  entries(options: NodeOptions = {}): Read<readonly Entry<Row, Row>[]> {
     return this.#nodes(options, (found, plan, select) => found.map((one) => this.#entry(plan, one, select)));
   }
 
@@ -150,10 +154,7 @@ export class NeighbourQuery {
     for await (const found of readInParts(this.#driver, this.#request(wants.edges))) for (const one of found) yield this.#edge(one);
   }
 
-  #nodes<T>(
-    options: HydrateOptions<Row, string>,
-    give: (found: readonly Found[], plan: ReadPlan, select: readonly string[] | undefined) => T,
-  ): Read<T> {
+  #nodes<T>(options: NodeOptions, give: (found: readonly Found[], plan: ReadPlan, select: readonly string[] | undefined) => T): Read<T> {
     const { given, select: named } = checkOptions(options, hydrateOptions);
     const select = named && this.#fields(listOf(named, 'attribute names, such as ["name"]'));
     const want = this.#hydrated(given);

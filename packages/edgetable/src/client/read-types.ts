@@ -33,20 +33,23 @@ import type { Walk, Walks } from "./walk-types.ts";
 import type { EdgeOptions, EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
 
 /** How neighbours are read beside their edges. */
-export interface HydrateOptions<Given, Field = never> {
+export interface HydrateOptions<Given> {
   /** Attributes that the neighbour's key needs beside its id, where they are the same for all. */
   readonly given?: Given | undefined;
+}
+
+/** How neighbours are read in part. */
+export interface SelectNodes<Given, Field> extends HydrateOptions<Partial<Given>> {
   /**
    * Sends only these attributes of the neighbours, one or more, and the version where a node type keeps one; read, and paid
    * for, are whole items. @default all
    */
-  readonly select?: readonly Field[] | undefined;
+  readonly select: readonly Field[];
 }
 
-/** A neighbour with the selected attributes, or all of it. */
-export type FetchedNode<Node, Field> = [Field] extends [never]
-  ? Node
-  : Node extends Kinded<infer Kind, infer Row>
+/** A neighbour with the selected attributes. */
+export type FetchedNode<Node, Field> =
+  Node extends Kinded<infer Kind, infer Row>
     ? Kinded<Kind, Pick<Row, keyof Row & (Field | "version")>>
     : Pick<Node, keyof Node & (Field | "version")>;
 
@@ -96,13 +99,15 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
    * The neighbours themselves: the Query, and one BatchGetItem for each 100. Missing ones are left out and named in the
    * report. Where an edge leads to several kinds, each is `{ kind, row }`, here and in `entries`.
    */
-  nodes<const Field extends keyof T["given"] & string = never>(
-    options?: HydrateOptions<Partial<T["given"]>, Field>,
-  ): Read<readonly FetchedNode<T["node"], NoInfer<Field>>[]>;
+  nodes(options?: HydrateOptions<Partial<T["given"]>>): Read<readonly T["node"][]>;
+  nodes<const Field extends keyof T["given"] & string>(
+    options: SelectNodes<T["given"], Field>,
+  ): Read<readonly FetchedNode<T["node"], Field>[]>;
   /** Each edge with its neighbour: what `nodes` costs. Where the neighbour has no item, `node` is not there. */
-  entries<const Field extends keyof T["given"] & string = never>(
-    options?: HydrateOptions<Partial<T["given"]>, Field>,
-  ): Read<readonly Entry<Edge, FetchedNode<T["node"], NoInfer<Field>>>[]>;
+  entries(options?: HydrateOptions<Partial<T["given"]>>): Read<readonly Entry<Edge, T["node"]>[]>;
+  entries<const Field extends keyof T["given"] & string>(
+    options: SelectNodes<T["given"], Field>,
+  ): Read<readonly Entry<Edge, FetchedNode<T["node"], Field>>[]>;
   /** The neighbours' ids. What `edges` costs. */
   ids(): Read<readonly T["id"][]>;
   /**

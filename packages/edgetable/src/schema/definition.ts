@@ -3,7 +3,7 @@ import type { EdgeTypes, NodeTypes } from "./row-types.ts";
 import type { Renaming, Retyping } from "./former.ts";
 import type { Layout, ShardCounts, ValueIndex } from "./layout.ts";
 import type { SchemaInput, SchemaOutput, SomeSchema, StandardSchema } from "./standard-schema.ts";
-import type { KeptIn, Timestamps, TimesOf } from "./timestamps.ts";
+import type { KeptIn, Timestamps, TimeNames } from "./timestamps.ts";
 
 /** The attribute names inside the braces of a key template: `"A#{x}#{n:6}"` gives `"x" | "n"`. */
 export type FieldsOf<Key extends string> = Key extends `${string}{${infer Field}}${infer Rest}`
@@ -246,7 +246,7 @@ export interface EdgeDefinition<
   readonly "~stored": Stored;
   readonly "~from": From;
   readonly "~to": To;
-  readonly "~disorder": Disorder<Order, SchemaOutput<Schema> & Kept>;
+  readonly "~disorder": Disorder<Order, SchemaOutput<Schema>, Kept>;
   readonly "~types": EdgeTypes<KeyField, SchemaOutput<Schema>, Schema, Fixed, Kept>;
 }
 
@@ -268,12 +268,17 @@ export type CopyNames<List> = List extends readonly (infer Name extends string)[
 /** What an edge may be ordered by: an attribute or a copy, with its format. Whether it needs one is in {@link Disorder}. */
 type OrderName<Names extends string> = Names | `${Names}:${string}`;
 
+/** The sentence for an order that is not text. */
+type Unformatted<Value, Order> = Value extends string | null | undefined
+  ? never
+  : `orderBy names "${Order & string}", which is not text: add its format, such as "${Order & string}:number", "${Order & string}:6" or "${Order & string}:date".`;
+
 /** Never, or a sentence for an order that lacks its format. Only `defineGraph` asks for it, and resolves it. */
-type Disorder<Order, Row> = Order extends keyof Row
-  ? Row[Order] extends string | null | undefined
-    ? never
-    : `orderBy names "${Order & string}", which is not text: add its format, such as "${Order & string}:number", "${Order & string}:6" or "${Order & string}:date".`
-  : never;
+type Disorder<Order, Row, Kept> = Order extends keyof Row
+  ? Unformatted<Row[Order], Order>
+  : Order extends keyof Kept
+    ? Unformatted<Kept[Order], Order>
+    : never;
 
 // An edge declared in place, inside defineGraph, is inferred from what is expected there too: NoInfer and
 // this let what is not given have its default and not AnyEdge's.
@@ -296,8 +301,7 @@ export const edge = <
   const Copies extends EdgeCopyLists = {},
   const Version extends boolean = false,
   const Times extends Timestamps | undefined = undefined,
-  const Order extends OrderName<Attributes<Schema> | CopyNames<Copies[keyof Copies]> | (keyof TimesOf<Times> & string)> | undefined =
-    undefined,
+  const Order extends OrderName<Attributes<Schema> | CopyNames<Copies[keyof Copies]> | TimeNames<Times>> | undefined = undefined,
   const Stored extends EdgeStorage = "once",
   const Symmetric extends boolean = false,
   const Fixed extends Attributes<Schema> | undefined = undefined,

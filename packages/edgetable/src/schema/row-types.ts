@@ -7,7 +7,7 @@ type WithDerived<Row, Derived> = keyof Derived extends never
   : { [Field in keyof Row | keyof Derived]: Field extends keyof Derived ? ValueOf<Derived[Field]> : Row[Field & keyof Row] };
 
 /** A row with its version and times. */
-type WithKept<Row, Kept> = keyof Kept extends never ? Row : { [Field in keyof (Row & Kept)]: (Row & Kept)[Field] };
+type WithKept<Row, Kept> = { [Field in keyof (Row & Kept)]: (Row & Kept)[Field] };
 
 export type ValueOf<Derived> = Derived extends DerivedAttribute<infer Value> ? Value : never;
 
@@ -24,14 +24,14 @@ type ChangesOf<Row, KeyField, Fixed> = {
 /** The types inferred for a node or part. The compiler resolves each member on first use. */
 export interface NodeTypes<KeyField extends keyof Row, Row, Schema, Derived = unknown, Fixed = undefined, Kept = unknown> {
   readonly id: { readonly [Field in KeyField]: Row[Field] };
-  readonly row: WithKept<WithDerived<Row, Derived>, Kept>;
+  readonly row: unknown extends Kept ? WithDerived<Row, Derived> : WithKept<WithDerived<Row, Derived>, Kept>;
   readonly input: SchemaInput<Schema>;
   readonly changes: ChangesOf<Row, KeyField, Fixed>;
 }
 
 /** The types inferred for an edge type. The compiler resolves each member on first use. */
 export interface EdgeTypes<KeyField, Row, Schema, Fixed = undefined, Kept = unknown> {
-  readonly row: WithKept<Row, Kept>;
+  readonly row: unknown extends Kept ? Row : WithKept<Row, Kept>;
   readonly input: SchemaInput<Schema>;
   readonly key: { readonly [Field in KeyField & keyof Row]: Row[Field] };
   readonly changes: ChangesOf<Row, KeyField, Fixed>;

@@ -43,10 +43,15 @@ export type TimesOf<Times> = Times extends false | undefined
       [Name in NamesOf<Times>]: Times extends { readonly optional: true } ? ValueIn<Times> | undefined : ValueIn<Times>;
     };
 
-/** What Edgetable keeps in a row beside its own attributes: its version and its times. */
-export type KeptIn<Version, Times> = [Version, Times] extends [false, undefined]
-  ? {}
-  : ([Version] extends [true] ? { version: number } : {}) & TimesOf<Times>;
+/** What Edgetable keeps in a row beside its own attributes: its version and its times; unknown for nothing. */
+export type KeptIn<Version, Times> = Times extends undefined
+  ? Version extends true
+    ? { version: number }
+    : unknown
+  : (Version extends true ? { version: number } : {}) & TimesOf<Times>;
+
+/** The names of the times of a row. */
+export type TimeNames<Times> = [Times] extends [undefined] ? never : keyof TimesOf<Times> & string;
 
 /** The times that a definition keeps; undefined if it keeps none. */
 export const timesOf = ({ timestamps }: { readonly timestamps?: Timestamps | undefined }): TimeAttributes | undefined => {
