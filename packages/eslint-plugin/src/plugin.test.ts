@@ -26,7 +26,14 @@ const configure = (languageOptions: Linter.LanguageOptions): Linter.Config[] => 
   plugin.configs.recommended,
 ];
 
-const typed = configure({ parserOptions: { project: "./tsconfig.json", tsconfigRootDir: folder } });
+const typed = configure({
+  parserOptions: {
+    project: "./tsconfig.json",
+    tsconfigRootDir: folder,
+    // Where CI=true, the parser takes it that a process lints each file once: for a second time it would know no types.
+    disallowAutomaticSingleRunInference: true,
+  },
+});
 const untyped = configure({});
 
 const lint = async (Engine: typeof ESLint, name: string, overrideConfig: Linter.Config[], fix = false) => {
