@@ -64,7 +64,7 @@ const exampleModule = (block: Block): string => {
 const programModule = (block: Block, table: string): string => {
   const { imports, body } = split(block.code);
   const adapted = body
-    .replace(/"http:\/\/127\.0\.0\.1:8000"/, JSON.stringify(engine.endpoint))
+    .replaceAll('"http://127.0.0.1:8000"', JSON.stringify(engine.endpoint))
     .replace(/table: "\w+"/, `table: ${JSON.stringify(table)}`);
   return `${imports}\nexport const run = async () => {\n${adapted}\nreturn { db };\n};\n`;
 };

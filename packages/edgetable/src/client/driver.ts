@@ -21,6 +21,8 @@ export interface Driver {
   readonly avoidsIndexes: boolean;
   /** Whether writes that do not say otherwise are sent with a token. */
   readonly idempotent: boolean;
+  /** Whether rows of some types are parsed by their schemas where they are read. */
+  readonly parses: boolean;
   /** Names of planner rules that are switched off. */
   readonly rulesOff: ReadonlySet<string>;
   /**
@@ -66,6 +68,7 @@ export const createDriver = (options: DriverOptions): Driver => {
   const { session } = options;
   const off = new Set(options.rulesOff);
   const plans = new Map<string, ReadPlan>();
+  const { nodes, edges, parts } = session.catalog;
   const most = options.secretRequests ?? 0;
   let secretRequests = most;
   return {
@@ -74,6 +77,7 @@ export const createDriver = (options: DriverOptions): Driver => {
     validates: options.validates,
     avoidsIndexes: options.avoidsIndexes ?? false,
     idempotent: options.idempotent ?? false,
+    parses: [nodes, edges, parts].some((kinds) => Object.values(kinds).some(({ definition }) => definition.reads === "parsed")),
     rulesOff: off,
     place: options.place,
     plan: (signature, logical, searching) => {

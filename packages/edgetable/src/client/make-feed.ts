@@ -21,7 +21,7 @@ import type { Row } from "../util/row.ts";
 import type { Driver } from "./driver.ts";
 import type { ExplainedRequest } from "./explanation.ts";
 import { explainAsk, planOf, requestOf, searchOf } from "./make-walk.ts";
-import { findNode } from "./read-call.ts";
+import { findNode, parserOf } from "./read-call.ts";
 import type { FeedCall, FeedExplanation, FeedOptions, FeedPage } from "./walk-types.ts";
 
 /** The edges whose newest a feed merges, and the walk to the nodes that have them. */
@@ -154,6 +154,7 @@ const readFeed = async (
       readUnits: readUnitsLeft === undefined ? undefined : readUnitsLeft - cost.readUnits,
     },
     findNode: findNode(driver),
+    parse: await parserOf(driver, context),
   };
   const form = `${walkForm(state, ids)}|${JSON.stringify(hop)}`;
   const query = `feed|${driver.catalog.table}|${form}|${exactText([state.id, state.search?.values ?? [], values])}`;

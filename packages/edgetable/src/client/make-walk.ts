@@ -19,7 +19,7 @@ import type { Row } from "../util/row.ts";
 import { onAbort } from "../util/time.ts";
 import type { Driver } from "./driver.ts";
 import { explainRead } from "./explanation.ts";
-import { findNode } from "./read-call.ts";
+import { findNode, parserOf } from "./read-call.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
 import type { WalkAsk } from "./walk-options.ts";
 import type { Aggregates, GroupOptions, WalkCall, Walked, WalkEnd, WalkOptions } from "./walk-types.ts";
@@ -346,7 +346,9 @@ export const walkCall = (driver: Driver, ask: WalkAsk): WalkCall<unknown> =>
       const query = (): string =>
         `walk|${driver.catalog.table}|${form}|${exactText([state.id, state.values, ...(search ? [search.binding.values] : []), ...sourcesOf(plan)])}`;
       const { state: from, budget, end } = await begin<StoppedWalk>(driver, { options, query }, context);
-      const outcome = await runWalk(driver.session, requestOf(driver, { state, plan, budget, options, search }), {
+      const request = requestOf(driver, { state, plan, budget, options, search });
+      const parse = collect.kind === "nodes" ? await parserOf(driver, context) : undefined;
+      const outcome = await runWalk(driver.session, parse ? { ...request, parse } : request, {
         context,
         state: from,
         paths,

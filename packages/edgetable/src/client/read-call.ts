@@ -1,7 +1,9 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { createCall, type Report, reportOf, type RunOptions } from "../executor/call.ts";
-import type { Found } from "../executor/read-rows.ts";
+import type { ParseRow } from "../executor/parse-rows.ts";
+import type { Found, Rows } from "../executor/read-rows.ts";
 import { type FindNode, missingOf, type ReadRequest, runCount, runRead } from "../executor/run-read.ts";
+import type { CallContext } from "../executor/session.ts";
 import { lookupForm, lookupPlan } from "../query/reads.ts";
 import type { Position, Secrets } from "../requests/cursor.ts";
 import type { OptionChecks } from "../util/check-options.ts";
@@ -22,6 +24,16 @@ export const findNode = (driver: Driver): FindNode => {
   return find;
 };
 
+const parsing = loadOnce(async () => import("../executor/parse-rows.ts"));
+
+/** What parses the rows that a call gives; undefined if no type of the model asks for it. */
+export const parserOf = async ({ parses, session }: Driver, context: CallContext): Promise<ParseRow | undefined> =>
+  parses ? (await parsing()).rowParser(session, context) : undefined;
+
+/** Reads what a call gives to its caller. */
+const readGiven = async (driver: Driver, request: ReadRequest, context: CallContext): Promise<Rows> =>
+  runRead(driver.session, driver.parses ? { ...request, parse: await parserOf(driver, context) } : request, context);
+
 const loadExplanation = loadOnce(async () => import("./explanation.ts"));
 
 /** Explains a read request as the call would send it now. */
@@ -34,7 +46,7 @@ export const explainRequest = async (driver: Driver, request: ReadRequest): Prom
 export const readCall = <T>(driver: Driver, request: ReadRequest, give: (found: readonly Found[]) => T): Read<T> => {
   const make = async (options: RunOptions): Promise<Report<T>> => {
     const context = driver.context(options);
-    const { found } = await runRead(driver.session, request, context);
+    const { found } = await readGiven(driver, request, context);
     return reportOf(give(found), context.meter, missingOf(request.plan, found));
   };
   return createCall(() => explainRequest(driver, request), make);
@@ -109,7 +121,12 @@ export const pageCall = <T>(driver: Driver, ask: PageAsk, give: (found: readonly
       const secret = (makes: boolean): Promise<Secrets | undefined> => driver.cursorSecret(context, makes);
       const { found, next, previous, stopped } = await readPage(
         driver.session,
-        { request, query, cursor: options.cursor, secret },
+        {
+          request: driver.parses ? { ...request, parse: await parserOf(driver, context) } : request,
+          query,
+          cursor: options.cursor,
+          secret,
+        },
         context,
       );
       return reportOf({ items: give(found), next, previous, stopped }, context.meter);
@@ -123,7 +140,7 @@ export async function* readInParts(driver: Driver, request: ReadRequest): AsyncG
   let left = request.limit ?? Number.POSITIVE_INFINITY;
   do {
     const part = { ...request, limit: Math.min(left, PART_ROWS), from, budget: {} };
-    const { found, next } = await runRead(driver.session, part, driver.context({}));
+    const { found, next } = await readGiven(driver, part, driver.context({}));
     yield found;
     left -= found.length;
     from = next;

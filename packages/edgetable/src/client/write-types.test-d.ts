@@ -142,3 +142,16 @@ test("`or` and `not` take the same conditions, in whatever depth", () => {
   // @ts-expect-error -- `or` takes a list
   void students.update({ studentId: "S1" }, { name: "x" }, { if: { or: { name: "a" } } });
 });
+
+test("reads is one of two words, and leaves the types of rows as they are", () => {
+  const schema = z.object({ itemId: z.string(), size: z.int().default(1) });
+  const parsed = node({ key: "ITEM#{itemId}", schema, reads: "parsed" });
+  const stored = node({ key: "ITEM#{itemId}", schema });
+  expectTypeOf<(typeof parsed)["~types"]["row"]>().toEqualTypeOf<(typeof stored)["~types"]["row"]>();
+  // @ts-expect-error -- no such word
+  node({ key: "ITEM#{itemId}", schema, reads: "checked" });
+  // @ts-expect-error -- no such word
+  edge({ from: "item", to: "item", schema, reads: true });
+  // @ts-expect-error -- no such word
+  part({ of: "item", key: "PART#{itemId}", schema, reads: "raw" });
+});

@@ -6,7 +6,7 @@ import { checkSignal, checkOptions, oneOf, type OptionChecks } from "../util/che
 /** An item of the table that gives no row. */
 export interface StrayItem {
   readonly key: Key;
-  /** The item in DynamoDB's own form. */
+  /** The item in DynamoDB's own form. Of a node that does not fit its schema at the end of a walk, its key alone. */
   readonly item: Item;
   /** Why it gives none. */
   readonly reason: string;

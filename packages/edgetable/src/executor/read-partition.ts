@@ -73,7 +73,8 @@ export const acceptItems = (reader: Reader, source: number, items: readonly Item
     const row = shape && readRow(reader, [shape, item]);
     if (!row || !refers(shape, row)) continue;
     if (plan.filter?.conditions.some((condition) => !holds(condition, row, binding.values))) continue;
-    found.push({ shape, row, item, source });
+    const given = reader.parse ? reader.parse({ shape, row, item }, plan.sources[source]) : row;
+    if (given) found.push({ shape, row: given, item, source });
   }
   return found;
 };

@@ -8,6 +8,7 @@ import type { Binding } from "../requests/encode-read.ts";
 import type { Catalog, Shape } from "../schema/catalog.ts";
 import type { AttributeValue, Item, Operation } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
+import type { ParseRow } from "./parse-rows.ts";
 import type { PageSpending, ReadStop } from "./read-budget.ts";
 import type { CallContext, Session } from "./session.ts";
 
@@ -76,6 +77,8 @@ export interface Reader {
   readonly backward: boolean;
   /** Of a page: what it may take. A read that gives no cursor has none, and ends with an error at its deadline. */
   readonly spending?: PageSpending | undefined;
+  /** Gives the rows of types whose schemas parse what is read; undefined if the model has none, or the rows are for the library itself. */
+  readonly parse?: ParseRow | undefined;
 }
 
 /** The shapes that a step finds. */

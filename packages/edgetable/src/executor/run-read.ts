@@ -12,6 +12,7 @@ import { valueAt, type Row } from "../util/row.ts";
 import { batchGet } from "./batch.ts";
 import { byIdentity, checkedItem, type Found, identity, type Reader, readRow, type Rows, shapesOf } from "./read-rows.ts";
 import type { ReadBudget } from "./read-budget.ts";
+import type { ParseRow } from "./parse-rows.ts";
 import { acceptItems, countPartition, nextPage, openPartition, pageOf, passesAll, startKeyOf } from "./read-partition.ts";
 import { readComplete } from "./known-indexes.ts";
 import type { CallContext, Session } from "./session.ts";
@@ -38,6 +39,8 @@ export interface ReadRequest {
   /** What the Queries of a page may take. At its end, or at the deadline, the page is short and can be continued. */
   readonly budget?: ReadBudget | undefined;
   readonly findNode: FindNode;
+  /** Parses rows for the caller. What the library reads for itself are rows as they are stored. */
+  readonly parse?: ParseRow | undefined;
   /** True if the conditions contradict each other, so that nothing is sent. */
   readonly empty?: boolean;
 }
@@ -55,8 +58,9 @@ const readGets = async (reader: Reader, step: GetStep, rows: readonly Row[]): Pr
     const shape = shapeOf(catalog, shapes, item);
     const row = shape && readRow(reader, [shape, item]);
     // If the key names only one end, the edge that is there may lead elsewhere.
-    if (row && shape.unkeyed.every((path) => sameValue(valueAt(row, path), valueAt(askedRow, path))))
-      found.push({ shape, row, item, source: 0 });
+    if (!row || !shape.unkeyed.every((path) => sameValue(valueAt(row, path), valueAt(askedRow, path)))) return;
+    const given = reader.parse ? reader.parse({ shape, row, item }, step) : row;
+    if (given) found.push({ shape, row: given, item, source: 0 });
   };
   const [only] = keys;
   if (only && keys.length === 1 && !step.many) {
@@ -132,17 +136,21 @@ const hydrate = async (reader: Reader, found: readonly Found[], findNode: FindNo
   const { session, binding, context, plan } = reader;
   const { catalog } = session;
   const step = defined(plan.hydrate, "hydrate step");
+  const parsed = (one: Found, node: Row | undefined, item?: Item): Row | undefined => {
+    const shape = catalog.nodes[one.shape[endOf(step, one)] ?? ""]?.shape;
+    return node && shape && reader.parse ? reader.parse({ shape, row: node, item }, step) : node;
+  };
   if (step.by === "none") {
     for (const one of found) {
       const isGone = isExpired(catalog, one.item, context.livingAt);
-      one.node = isGone ? undefined : readRow(reader, [one.shape, one.item], decodeOwn);
+      one.node = isGone ? undefined : parsed(one, readRow(reader, [one.shape, one.item], decodeOwn), one.item);
     }
     return;
   }
   if (step.by === "query") {
     const find = async (one: Found): Promise<void> => {
       const end = endOf(step, one);
-      one.node = await findNode(defined(one.shape[end], "node type"), one.row[end] as Row, context);
+      one.node = parsed(one, await findNode(defined(one.shape[end], "node type"), one.row[end] as Row, context));
     };
     await Promise.all(found.map(find));
     return;
@@ -174,7 +182,7 @@ const hydrate = async (reader: Reader, found: readonly Found[], findNode: FindNo
     const shape = catalog.nodes[one.shape[endOf(step, one)] ?? ""]?.shape;
     // In an adopted table an item of another kind, or of no model, may be under the node's key.
     const isNode = item && shape && !isExpired(catalog, item, context.livingAt) && (catalog.escapes || isOfShape(catalog, shape, item));
-    one.node = isNode ? readRow(reader, [shape, item], decodeOwn) : undefined;
+    one.node = isNode ? parsed(one, readRow(reader, [shape, item], decodeOwn), item) : undefined;
   }
 };
 
@@ -197,15 +205,33 @@ export const readAll = async (session: Session, request: ReadRequest, context: C
   if (plan.marker) {
     const { marker, ...rest } = plan;
     const { readByMarker } = await byMarker();
-    return readByMarker({ session, marker, value: binding.values[0], context }, (row, strong) => {
+    // The marker is compared with what is stored.
+    const { parse, ...stored } = request;
+    const rows = await readByMarker({ session, marker, value: binding.values[0], context }, (row, strong) => {
       const sources = strong ? plan.sources.map((source) => ({ ...source, consistent: true })) : plan.sources;
-      return runRead(session, { ...request, binding: { row, values: [] }, plan: { ...rest, sources } }, context);
+      return runRead(session, { ...stored, binding: { row, values: [] }, plan: { ...rest, sources } }, context);
     });
+    if (!parse) return rows;
+    const found = rows.found.flatMap((one) => {
+      const row = parse(one, plan.sources[0]);
+      return row ? [{ ...one, row }] : [];
+    });
+    return { ...rows, found };
   }
   const from = request.from ?? { source: 0, key: undefined, backward: false };
   const { backward } = from;
   const spending = request.budget && (await readBudgets()).pageSpending(session, context, request.budget);
-  const reader: Reader = { session, plan, binding, bindings, context: spending?.context ?? context, limit, backward, spending };
+  const reader: Reader = {
+    session,
+    plan,
+    binding,
+    bindings,
+    context: spending?.context ?? context,
+    limit,
+    backward,
+    spending,
+    parse: request.parse,
+  };
   const [first] = plan.sources;
   if (!first) throw new EdgetableError("invariant", "a read plan without a source: a defect of edgetable");
   let rows: Rows;

@@ -71,6 +71,13 @@ export interface NodeSettings<Attribute extends string = string, Fixed = Attribu
    * accept its own output. Whole rows (`create`, `put`, `link`) are always checked whole. @default "attributes"
    */
   readonly validate?: "attributes" | "row";
+  /**
+   * How reads give rows: as they are stored, or as the schema makes them, with its defaults for attributes that are missing and
+   * its transforms. `"parsed"` is for a schema that accepts its own output, and answers at once. Conditions, orders, counts and
+   * sums go by what is stored; a row that does not fit the schema is a stray (see `onStray`). Costs the schema's time for each
+   * row: some microseconds. @default "stored"
+   */
+  readonly reads?: "stored" | "parsed";
   /** Keeps the times of the row's creation and of its last write, in attributes that cannot be set. @default none */
   readonly timestamps?: Timestamps;
   /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
@@ -199,6 +206,8 @@ export interface EdgeSettings<Attribute extends string = string, Fixed = Attribu
   readonly version?: boolean;
   /** What the schema checks of a change: the changed attributes, or the edge as it will be; as for a node. @default "attributes" */
   readonly validate?: "attributes" | "row";
+  /** How reads give rows: as they are stored, or as the schema makes them; as for a node. @default "stored" */
+  readonly reads?: "stored" | "parsed";
   /** Keeps the times of the row's creation and of its last write, in attributes that cannot be set. @default none */
   readonly timestamps?: Timestamps;
   /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
@@ -381,7 +390,7 @@ export const summarize = <
 /** The settings of a part beside its node, key and schema. */
 export interface PartSettings<Attribute extends string = string, Fixed = Attribute> extends Pick<
   NodeSettings<Attribute, Fixed>,
-  "immutable" | "version" | "timestamps" | "validate" | "ttl" | "dates" | "renamed" | "retyped"
+  "immutable" | "version" | "timestamps" | "validate" | "reads" | "ttl" | "dates" | "renamed" | "retyped"
 > {
   /** What predictions assume of its items; `perNode`: how many a node has, above 0 (@default 10). */
   readonly expect?: ItemExpectation<Attribute> & { readonly perNode?: number };

@@ -1,5 +1,6 @@
 import { holds } from "../../ir/condition.ts";
 import { endsByGet, type PlannedHop } from "../../ir/walk-plan.ts";
+import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { readExactText } from "../../keys/template.ts";
@@ -265,7 +266,12 @@ const giveNodes = async (run: WalkRun): Promise<readonly Row[]> => {
   run.spend.release();
   const several = run.request.plan.ends.length > 1;
   const rows: Row[] = [];
-  const give = (key: NodeKey, row: Row): unknown => rows.push(several ? { kind: names.typeOf(key), row } : row);
+  const { parse } = run.request;
+  const give = (key: NodeKey, stored: Row): void => {
+    const kind = names.typeOf(key);
+    const row = parse ? parse({ shape: defined(run.session.catalog.nodes[kind], kind).shape, row: stored }) : stored;
+    if (row) rows.push(several ? { kind, row } : row);
+  };
   const others: NodeKey[] = [];
   for (const key of state.found) {
     const row = run.rows.get(key);

@@ -3,6 +3,7 @@ import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
 import type { WalkPlan } from "../../ir/walk-plan.ts";
 import type { Row } from "../../util/row.ts";
 import { type CallContext, CLOCK_TOLERANCE, type Session } from "../session.ts";
+import type { ParseRow } from "../parse-rows.ts";
 import type { FindNode, ReadRequest } from "../run-read.ts";
 import { createFlow, type Flow } from "./flow.ts";
 import {
@@ -45,6 +46,8 @@ export interface WalkRequest {
   readonly findNode: FindNode;
   /** The search at whose rows it starts. */
   readonly search?: ReadRequest | undefined;
+  /** Parses the rows of the nodes at its end. */
+  readonly parse?: ParseRow | undefined;
 }
 
 /** Counts what a walk spends, and ends it at its budget. */

@@ -102,6 +102,7 @@ const item = {
   immutable: attributes,
   version: "boolean",
   validate: ["attributes", "row"],
+  reads: ["stored", "parsed"],
   timestamps,
   ttl: "string",
   dates: attributes,
