@@ -114,6 +114,86 @@ export const checks = [
     },
   },
   {
+    name: "an edge in its panel: changed, taken back, refused where somebody was faster, unlinked after a question",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, audit, problems } = await openPage();
+      await open("/table?partition=STUDENT%23S001&types=enrolledIn");
+      await page.locator(".cells").first().click();
+      const form = page.getByRole("region", { name: "Change" });
+      await form.getByLabel("grade").fill("D");
+      await form.getByLabel("at").fill("2026-02-03");
+      equal(await page.locator(".field-input.waiting").count(), 2);
+      await form.getByRole("button", { name: "Undo" }).click();
+      equal(await page.locator(".field-input.waiting").count(), 1);
+      match(await form.getByLabel("at").inputValue(), /^2026-01-/);
+      await form.getByRole("button", { name: "Undo" }).click();
+      equal(await form.getByRole("button", { name: "Save" }).isDisabled(), true);
+      await form.getByLabel("at").fill("tomorrow");
+      await page.keyboard.press("Enter");
+      await form.getByText(/Invalid ISO date/).waitFor();
+      await form.getByLabel("at").fill("2026-02-03");
+      await page.keyboard.press("Enter");
+      await form.getByText("Saved.").waitFor();
+      await page.getByText("2026-02-03", { exact: true }).first().waitFor();
+      // The same edge in another page, as it was read before.
+      const { page: other, open: openOther } = await openPage();
+      await openOther(page.url().slice(new URL(page.url()).origin.length));
+      const slower = other.getByRole("region", { name: "Change" });
+      await slower.getByLabel("grade").fill("E");
+      await form.getByLabel("grade").fill("F");
+      await form.getByRole("button", { name: "Save" }).click();
+      await form.getByText("Saved.").waitFor();
+      await slower.getByRole("button", { name: "Save" }).click();
+      await slower.getByText("Somebody changed it meanwhile.").waitFor();
+      deepEqual(await audit(), []);
+      await page.getByRole("button", { name: "Unlink the two nodes" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText("The edge and what it says are removed").waitFor();
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      const rows = page.locator(".cells");
+      const before = await rows.count();
+      await page.getByRole("button", { name: "Unlink the two nodes" }).press("Enter");
+      await dialog.getByRole("button", { name: "Unlink" }).press("Enter");
+      await page.getByText("There is no such item.").waitFor();
+      await page.waitForFunction((count) => document.querySelectorAll(".cells").length === count, before - 1);
+      deepEqual(problems.filter(isNoRefusal), []);
+    },
+  },
+  {
+    name: "a part: added to its node, changed and deleted; without --write there is no such form",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/table?partition=STUDENT%23S002");
+      await page.locator(".cells", { hasText: "student" }).first().click();
+      await page.getByRole("button", { name: "Add note" }).press("Enter");
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("number").fill("12");
+      await dialog.getByLabel("text").fill("Wants to change courses.");
+      await page.keyboard.press("Enter");
+      await dialog.waitFor({ state: "detached" });
+      await page.locator(".cells", { hasText: "NOTE#012" }).click();
+      const form = page.getByRole("region", { name: "Change" });
+      await form.getByLabel("text").fill("Has changed courses.");
+      await page.keyboard.press("Enter");
+      await form.getByText("Saved.").waitFor();
+      await page.locator(".cells").getByText("Has changed courses.").waitFor();
+      await page.getByRole("button", { name: "Delete this note" }).click();
+      await dialog.getByText("Delete note 12 of S002?").waitFor();
+      await dialog.getByRole("button", { name: "Delete" }).click();
+      await page.getByText("There is no such item.").waitFor();
+      equal(await page.locator(".cells", { hasText: "NOTE#012" }).count(), 0);
+      // What holds users' fields is not written as a part.
+      await open("/table?partition=COURSE%23C301");
+      await page.locator(".cells").first().click();
+      await page.getByRole("button", { name: "Add lecture" }).waitFor();
+      equal(await page.getByRole("button", { name: /Add project/ }).count(), 0);
+      deepEqual(problems.filter(isNoRefusal), []);
+    },
+  },
+  {
     name: "a pattern: planned, run with other values, copied, and restored from its address",
     run: async ({ openPage }) => {
       const { page, open, problems } = await openPage();

@@ -68,6 +68,15 @@ const pictures = [
     address: "/table?item=%5B%22STUDENT%23S001%22%2C%22enrolledIn%23COURSE%23C101%22%5D&types=student,enrolledIn,note",
     ready: ".panel",
   },
+  {
+    name: "edge-edit",
+    address: "/table?partition=STUDENT%23S001&item=%5B%22STUDENT%23S001%22%2C%22enrolledIn%23COURSE%23C101%22%5D",
+    ready: ".field-input",
+    act: async (page) => {
+      await page.getByLabel("grade").fill("A");
+      await page.getByRole("button", { name: "Unlink the two nodes" }).scrollIntoViewIfNeeded();
+    },
+  },
   { name: "partition", address: "/table?partition=COURSE%23C301", ready: ".cells" },
   { name: "index", address: "/table?index=reverse", ready: ".cells" },
   {

@@ -46,6 +46,13 @@ export interface ItemsAnswer {
   readonly cost: WireCost;
 }
 
+/** `GET /api/item`: undefined if there is none. */
+export interface ItemAnswer {
+  readonly item?: WireItem;
+  /** The row that reads give of a node, an edge or a part. */
+  readonly row?: WireRow;
+}
+
 /** A node, edge or part of the model. */
 export interface WireType {
   readonly kind: "node" | "edge" | "part";
@@ -56,7 +63,7 @@ export interface WireType {
   readonly stored: string;
   /** Key attribute → template, such as `STUDENT#{studentId}`. */
   readonly keys: Readonly<Record<string, string>>;
-  /** The fields of a node's id. */
+  /** The fields of a node's id; of a part's id within its owner; of the key of an edge of which there may be several between two nodes. */
   readonly idFields: readonly string[];
   readonly attributes: readonly string[];
   /** Attributes of a node that Edgetable keeps, and nobody writes. */
@@ -64,6 +71,8 @@ export interface WireType {
   /** The orders in which an index gives all nodes of the type. */
   readonly sorts: readonly WireSort[];
   readonly orderBy?: string;
+  /** True for a part in which Edgetable keeps users' fields: the forms of the grid write it. */
+  readonly own?: true;
   /** Of a node type for whose rows users define fields. */
   readonly grid?: WireGrid;
 }
@@ -279,7 +288,27 @@ export interface RowChange {
   readonly was: WireRow;
 }
 
-/** What became of a write: `POST /api/rows/change`, `/api/rows/create`, `/api/rows/delete`, `/api/edges/link` and `/api/edges/unlink`. */
+/** The body of `POST /api/edges/change` and `/api/edges/unlink`, which has neither `set` nor `was`. */
+export interface EdgeChange {
+  readonly edge: string;
+  readonly from: WireRow;
+  readonly to: WireRow;
+  /** The fields of its own key, where the type has some. */
+  readonly key?: WireRow;
+  readonly set?: Readonly<Record<string, WireCell>>;
+  readonly was?: WireRow;
+}
+
+/** The body of `POST /api/parts/create` without `id` and `was`, of `/api/parts/change`, and of `/api/parts/delete` without `set`. */
+export interface PartChange {
+  readonly part: string;
+  readonly owner: WireRow;
+  readonly id?: WireRow;
+  readonly set?: Readonly<Record<string, WireCell>>;
+  readonly was?: WireRow;
+}
+
+/** What became of a write of a node (`POST /api/rows/…`), an edge (`/api/edges/…`) or a part (`/api/parts/…`). */
 export interface WriteAnswer {
   readonly ok: boolean;
   /** Why it was not made, in a sentence. */

@@ -279,6 +279,10 @@ const writes: readonly (readonly [route: string, body: object])[] = [
   ["rows/import", { type: "student", csv: "studentId,name\nS8,Zoe\n" }],
   ["edges/link", { edge: "livesIn", from: { studentId: "S1" }, to: { country: "PT", city: "Porto" } }],
   ["edges/unlink", { edge: "livesIn", from: { studentId: "S1" }, to: { country: "PT", city: "Porto" } }],
+  ["edges/change", { edge: "enrolledIn", from: { studentId: "S1" }, to: { courseId: "C1" }, set: { grade: { text: "A" } }, was: {} }],
+  ["parts/create", { part: "note", owner: { studentId: "S1" }, set: { number: { text: "7" }, text: { text: "New" } } }],
+  ["parts/change", { part: "note", owner: { studentId: "S1" }, id: { number: 7 }, set: { text: { text: "Old" } }, was: { text: "New" } }],
+  ["parts/delete", { part: "note", owner: { studentId: "S1" }, id: { number: 7 } }],
 ];
 
 test("rows, which nobody can write without --write", async () => {
@@ -316,7 +320,18 @@ test("with --write: the page writes, a pattern's code still does not, and other 
     const { text } = await send(`${origin}/api/${route}`, { method: "POST", headers, body: JSON.stringify(given) });
     answers.push(JSON.parse(text) as unknown);
   }
-  expect(answers).toMatchObject([{ ok: true, row: { name: "Eve", year: 3 } }, { ok: true }, { ok: true }, { rows: 1, failed: 0 }, {}, {}]);
+  expect(answers).toMatchObject([
+    { ok: true, row: { name: "Eve", year: 3 } },
+    { ok: true },
+    { ok: true },
+    { rows: 1, failed: 0 },
+    {},
+    {},
+    {},
+    {},
+    {},
+    {},
+  ]);
   const refused = new Promise<string>((resolve) => (process as NodeJS.EventEmitter).once("studioWrite", resolve));
   await send(`${origin}/api/patterns/run`, { method: "POST", headers, body: '{"name":"writes","parameters":{}}' });
   expect(await refused).toContain("the studio only reads");

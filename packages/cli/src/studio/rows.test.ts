@@ -1,10 +1,24 @@
 import { startEngine, type LocalEngine } from "@edgetable/local";
-import { count, createLeanTransport, defineGraph, edge, node, type Transport } from "edgetable";
+import { count, createLeanTransport, defineGraph, edge, node, part, type Transport } from "edgetable";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import type { UntypedDb } from "../connection.ts";
 import { fromJson, toExactJson } from "../output/json.ts";
-import { changeRow, createRow, deleteRow, importRows, linkNodes, matches, readRows, type RowsRequest, sortsOf } from "./rows.ts";
+import { matches } from "./cells.ts";
+import {
+  changeEdge,
+  changeRow,
+  createRow,
+  deleteRow,
+  edgeRow,
+  importRows,
+  linkNodes,
+  readRows,
+  type RowsRequest,
+  sortsOf,
+  unlinkNodes,
+  writePart,
+} from "./rows.ts";
 
 const id = z.string();
 const graph = defineGraph({
@@ -31,7 +45,26 @@ const graph = defineGraph({
     }),
     owner: node({ key: "OWNER#{id}", schema: z.object({ id, name: z.string() }) }),
   },
-  edges: { owns: edge({ from: "owner", to: "thing", schema: z.object({ since: z.int() }), onDelete: { from: "cascade", to: "cascade" } }) },
+  edges: {
+    owns: edge({
+      from: "owner",
+      to: "thing",
+      schema: z.object({ since: z.int(), tags: z.set(z.string()).optional(), remark: z.string().optional() }),
+      onDelete: { from: "cascade", to: "cascade" },
+    }),
+    // Several between two nodes, in both of their partitions, in an order that a change may move them in.
+    rents: edge({
+      from: "owner",
+      to: "thing",
+      schema: z.object({ year: z.int(), price: z.number() }),
+      key: ["year"],
+      orderBy: "price:number",
+      stored: "twice",
+    }),
+  },
+  parts: {
+    label: part({ of: "thing", key: "LABEL#{lang}", schema: z.object({ lang: z.string(), text: z.string(), size: z.int().optional() }) }),
+  },
   indexes: { byName: { entries: { thing: "name", owner: "name" }, shards: 3 } },
 });
 type Db = ReturnType<typeof graph.connect>;
@@ -151,17 +184,74 @@ test("rows are created, linked, unlinked and deleted as the model says", async (
   expect(await typed.thing.get({ id: "2" })).toEqual({ id: "2", name: "Bulb", rank: 4, owners: 0 });
   await typed.owner.put({ id: "ann", name: "Ann" }).orThrow();
   const ends = { edge: "owns", from: { id: "ann" }, to: { id: "2" } };
-  expect(await linkNodes(db, sent({ ...ends, set: { since: { text: "2020" } } }), false)).toMatchObject({ ok: true });
+  expect(await linkNodes(db, sent({ ...ends, set: { since: { text: "2020" } } }))).toMatchObject({ ok: true });
   expect(await typed.thing.get({ id: "2" }, { consistent: true })).toMatchObject({ owners: 1 });
-  expect(await linkNodes(db, sent({ ...ends, to: { id: "none" }, set: { since: { text: "2020" } } }), false)).toMatchObject({
+  expect(await linkNodes(db, sent({ ...ends, to: { id: "none" }, set: { since: { text: "2020" } } }))).toMatchObject({
     ok: false,
     problem: 'There is no node at its end "to".',
   });
-  expect(await linkNodes(db, sent(ends), true)).toMatchObject({ ok: true });
+  expect(await unlinkNodes(db, sent(ends))).toMatchObject({ ok: true });
   expect(await deleteRow(db, sent({ type: "thing", id: { id: "2" } }))).toMatchObject({ ok: true });
   expect(await typed.thing.get({ id: "2" })).toBeUndefined();
   await expect(deleteRow(db, sent({ type: "none", id: {} }))).rejects.toMatchObject({ code: "cli.usage" });
   await expect(changeRow(db, 7)).rejects.toMatchObject({ code: "cli.usage" });
+});
+
+test("an edge: only what was changed is written, if it holds what was read, and what the model refuses is not", async () => {
+  await typed.owner.put({ id: "ann", name: "Ann" }).orThrow();
+  const [from, to] = [{ id: "ann" }, { id: "1" }];
+  const row = { since: 2020, tags: new Set(["a"]) };
+  await typed.owns.put(from, to, row).orThrow();
+  const change = (set: object, was: object = row) => changeEdge(db, sent({ edge: "owns", from, to, set, was }));
+  expect(await change({ since: { text: "2021" } })).toMatchObject({ ok: true, row: { since: 2021, from, to } });
+  expect(await typed.owns.get(from, to)).toEqual({ from, to, ...row, since: 2021 });
+  // Somebody else's value stays, and the answer has it.
+  expect(await change({ since: { text: "2022" } })).toMatchObject({
+    ok: false,
+    row: { since: 2021 },
+    problem: expect.stringContaining("meanwhile") as string,
+  });
+  expect(await change({ tags: { text: "b, c" }, remark: { text: "7" } })).toMatchObject({ ok: true });
+  expect(await typed.owns.get(from, to)).toEqual({ from, to, since: 2021, tags: new Set(["b", "c"]), remark: "7" });
+  await expect(change({ since: { text: "early" } })).rejects.toThrow('"early" is not a number');
+  await expect(change({ since: { text: "1.5" } })).rejects.toMatchObject({ code: "schema.invalidValue" });
+  expect(await unlinkNodes(db, sent({ edge: "owns", from, to }))).toMatchObject({ ok: true });
+  expect(await unlinkNodes(db, sent({ edge: "owns", from, to }))).toMatchObject({ ok: false, problem: "It is not there any more." });
+  await expect(changeEdge(db, sent({ edge: "own", from, to, set: {}, was: {} }))).rejects.toThrow("Did you mean");
+});
+
+test("parallel edges are told apart by their key, and a change moves both copies in their order", async () => {
+  await typed.owner.put({ id: "ann", name: "Ann" }).orThrow();
+  const [from, to] = [{ id: "ann" }, { id: "1" }];
+  for (const year of [2023, 2024]) await typed.rents.put(from, to, { year, price: year - 2000 }).orThrow();
+  const was = { year: 2023, price: 23 };
+  const body = { edge: "rents", from, to, key: { year: 2023 } };
+  expect(await changeEdge(db, sent({ ...body, set: { price: { text: "99.5" } }, was }))).toMatchObject({ ok: true, row: { price: 99.5 } });
+  const [out, back] = await Promise.all([typed.owner(from).out("rents").edges(), typed.thing(to).in("rents").edges()]);
+  expect([out.map(({ price }) => price), back.map(({ price }) => price)]).toEqual([
+    [24, 99.5],
+    [24, 99.5],
+  ]);
+  // The row of a copy is read where it is changed.
+  expect(await edgeRow(db, "rents", { from, to, year: 2024, price: 0 })).toMatchObject({ year: 2024, price: 24 });
+  expect(await unlinkNodes(db, sent(body))).toMatchObject({ ok: true });
+  expect(await typed.thing(to).in("rents").edges()).toMatchObject([{ year: 2024 }]);
+});
+
+test("a part is created, changed and deleted", async () => {
+  const own = { part: "label", owner: { id: "1" } };
+  const set = { lang: { text: "de" }, text: { text: "Lampe" }, size: { text: "" } };
+  expect(await writePart(db, sent({ ...own, set }), "create")).toMatchObject({ ok: true });
+  expect(await writePart(db, sent({ ...own, set }), "create")).toMatchObject({ ok: false, problem: "There is one with this id already." });
+  const id = { lang: "de" };
+  const change = (cells: object, was: object) => writePart(db, sent({ ...own, id, set: cells, was }), "change");
+  expect(await change({ size: { text: "4" } }, { text: "Lampe" })).toMatchObject({ ok: true, row: { text: "Lampe", size: 4 } });
+  expect(await change({ size: { text: "5" } }, { text: "Lampe" })).toMatchObject({ ok: false, row: { size: 4 } });
+  await expect(change({ text: null }, { text: "Lampe" })).rejects.toMatchObject({ code: "schema.invalidValue" });
+  expect(await typed.label.get({ id: "1" }, id)).toEqual({ id: "1", lang: "de", text: "Lampe", size: 4 });
+  expect(await writePart(db, sent({ ...own, id }), "delete")).toMatchObject({ ok: true });
+  expect(await writePart(db, sent({ ...own, id }), "delete")).toMatchObject({ ok: false });
+  await expect(writePart(db, sent({ ...own, part: "none", id }), "delete")).rejects.toMatchObject({ code: "cli.usage" });
 });
 
 test("rows in the order of an index, in pages, filtered by their cells", async () => {

@@ -1,11 +1,11 @@
 import { parse } from "csv-parse/sync";
 import type { ImportAnswer, RowsAnswer, WireCell, WireSort, WriteAnswer } from "@edgetable/studio";
 import { type AnyGraph, didYouMean, type Item, offline, type StandardSchema, type Transport, type WriteOutcome } from "edgetable";
-import { describeItem } from "edgetable/check";
-import { nodeOf, type UntypedDb } from "../connection.ts";
+import { describeItem, isFieldPart } from "edgetable/check";
+import { type AnyRead, nodeOf, type UntypedDb, type UntypedHandle } from "../connection.ts";
 import { failureOf, usageError } from "../failure.ts";
-import { isRow, toExactJson, fromJson, type Row } from "../output/json.ts";
-import { fitTexts, isoDate, problemsOf } from "../text/fit-texts.ts";
+import { isRow, type Row } from "../output/json.ts";
+import { cellOf, isSame, matches, readCell, valuesOf } from "./cells.ts";
 import { setValues } from "./fields.ts";
 import { readStored, type StoredPage } from "./stored-items.ts";
 
@@ -20,17 +20,40 @@ interface AnyWrite {
   run(options: { readonly deadline: number }): Promise<WriteOutcome<Row>>;
 }
 
+interface Changes {
+  readonly set: Row;
+  readonly remove: readonly string[];
+}
+
+interface Conditions {
+  readonly if?: Row;
+}
+
 /** The writes of a node type whose types are unknown at compile time. */
 interface UntypedWriter {
   create(row: Row): AnyWrite;
-  update(id: Row, changes: { readonly set: Row; readonly remove: readonly string[] }, options: { readonly if?: Row }): AnyWrite;
+  update(id: Row, changes: Changes, options: Conditions): AnyWrite;
   delete(id: Row): AnyWrite;
 }
 
-/** The writes of an edge type whose types are unknown at compile time. */
+interface EdgeKey {
+  readonly key?: Row;
+}
+
+/** An edge type whose types are unknown at compile time. */
 interface UntypedLinks {
   link(from: Row, to: Row, attributes?: Row): AnyWrite;
-  unlink(from: Row, to: Row, options?: { readonly key?: Row }): AnyWrite;
+  relink(from: Row, to: Row, changes: Changes, options: EdgeKey & Conditions): AnyWrite;
+  unlink(from: Row, to: Row, options: EdgeKey): AnyWrite;
+  get(from: Row, to: Row, options: EdgeKey & { readonly consistent?: boolean }): AnyRead<Row | undefined>;
+}
+
+/** A kind of parts whose types are unknown at compile time. */
+interface UntypedParts {
+  create(owner: Row, row: Row): AnyWrite;
+  update(owner: Row, id: Row, changes: Changes, options: Conditions): AnyWrite;
+  delete(owner: Row, id: Row): AnyWrite;
+  get(owner: Row, id: Row, options: { readonly consistent?: boolean }): AnyRead<Row | undefined>;
 }
 
 /** Which rows to read. */
@@ -42,40 +65,6 @@ export interface RowsRequest extends Pick<StoredPage, "cursor" | "limit"> {
   /** Attribute → what its cells have to hold: see {@link matches}. */
   readonly filters: Readonly<Record<string, string>>;
 }
-
-/** A value as a cell shows it. */
-const cellText = (value: unknown): string => {
-  if (value === undefined) return "";
-  if (value instanceof Date) return value.toISOString();
-  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
-  if (value instanceof Set) return [...value].map(cellText).join(", ");
-  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return String(value);
-  return typeof value === "string" ? value : toExactJson(value);
-};
-
-const comparisons: readonly (readonly [sign: string, holds: (order: number) => boolean])[] = [
-  [">=", (order) => order >= 0],
-  ["<=", (order) => order <= 0],
-  ["!=", (order) => order !== 0],
-  [">", (order) => order > 0],
-  ["<", (order) => order < 0],
-  ["=", (order) => order === 0],
-];
-
-/**
- * Whether a cell has what a filter asks for: `=`, `!=`, `<`, `<=`, `>` or `>=` and a value, compared as numbers if both are;
- * without a sign, a text that the cell contains in any case. `=` alone finds cells without a value.
- */
-export const matches = (value: unknown, filter: string): boolean => {
-  const text = cellText(value);
-  const [sign, holds] = comparisons.find(([one]) => filter.startsWith(one)) ?? [];
-  if (sign === undefined || !holds) return text.toLowerCase().includes(filter.toLowerCase());
-  const wanted = filter.slice(sign.length).trim();
-  const [left, right] = [Number(text), Number(wanted)];
-  if (text !== "" && wanted !== "" && !Number.isNaN(left) && !Number.isNaN(right)) return holds(left - right);
-  if (text === "" && wanted !== "" && sign !== "!=") return false;
-  return holds(text < wanted ? -1 : text > wanted ? 1 : 0);
-};
 
 /** The orders in which indexes give all nodes of a type: those by which a search without a condition has a plan. */
 export const sortsOf = async (graph: AnyGraph): Promise<ReadonlyMap<string, readonly WireSort[]>> => {
@@ -145,94 +134,6 @@ export const readRows = async (
   return { rows, ...(next === undefined ? {} : { next }), scanned, cost };
 };
 
-/** A number as it was written: an integer of any size, or a fraction that a number keeps. @throws {cli.usage} */
-const readNumber = (text: string): number | bigint => {
-  if (/^[+-]?\d+$/.test(text)) {
-    const whole = BigInt(text);
-    return BigInt(Number(whole)) === whole && Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
-  }
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text)) throw usageError(`"${text}" is not a number.`);
-  const digits = text.replace(/e.*$/i, "").replaceAll(/[^\d]/g, "").replace(/^0+/, "");
-  if (digits.length > 15) throw usageError(`${text} has ${digits.length} digits; a fraction keeps 15.`);
-  return Number(text);
-};
-
-/** Members with commas between them; a JSON list where a member has a comma itself. */
-const members = (text: string): readonly string[] => {
-  if (text.startsWith("["))
-    try {
-      const list: unknown = JSON.parse(text);
-      if (Array.isArray(list)) return list.map(String);
-    } catch {
-      // A text that begins with a bracket.
-    }
-  return text
-    .split(",")
-    .map((one) => one.trim())
-    .filter((one) => one !== "");
-};
-
-const readBytes = (text: string): Uint8Array => {
-  const bytes = Buffer.from(text, "base64");
-  if (bytes.toString("base64").replace(/=+$/, "") !== text.replace(/=+$/, "")) throw usageError("Bytes are written in base64.");
-  return new Uint8Array(bytes);
-};
-
-const readDate = (text: string): Date => {
-  const date = isoDate(text);
-  if (!date) throw usageError(`"${text}" is not a date, such as 2024-05-06T07:08:09Z.`);
-  return date;
-};
-
-const readJson = (text: string): unknown => {
-  try {
-    return fromJson(text);
-  } catch (error) {
-    throw usageError(`This is not JSON: ${error instanceof Error ? error.message : String(error)}.`);
-  }
-};
-
-/** Reads a text as a value of the kind that the cell held; undefined if it held no value, or a text. */
-const readAs = (was: unknown, text: string): unknown => {
-  if (typeof was === "number" || typeof was === "bigint") return readNumber(text.trim());
-  if (was instanceof Set) {
-    const [first] = was;
-    return new Set(members(text).map((one) => (first === undefined ? one : (readAs(first, one) ?? one))));
-  }
-  if (was instanceof Uint8Array) return readBytes(text.trim());
-  if (was instanceof Date) return readDate(text.trim());
-  if (typeof was === "object" && was !== null) return readJson(text);
-  return undefined;
-};
-
-/** The value that a person means by a text in a cell, of the type that the cell held or else one that the schema accepts. */
-const readCell = async (schema: StandardSchema | undefined, name: string, text: string, was: unknown): Promise<unknown> => {
-  if (typeof was === "string") return text;
-  const fits = async (value: unknown): Promise<boolean> => !(await problemsOf(schema, { [name]: value })).has(name);
-  const known = readAs(was, text);
-  // A model may want a bigint where the cell held a number, or the reverse.
-  if (known !== undefined) return typeof known === "number" && !(await fits(known)) && Number.isSafeInteger(known) ? BigInt(known) : known;
-  if (!schema || (await fits(text))) return text;
-  const [plain, texts] = [text.trim(), members(text)];
-  const candidates = [
-    () => readNumber(plain),
-    () => BigInt(plain),
-    async () => (await fitTexts(schema, { [name]: plain }, new Set([name])))[name],
-    () => new Set(texts),
-    () => new Set(texts.map(readNumber)),
-    () => texts,
-    () => readBytes(plain),
-  ];
-  for (const candidate of candidates)
-    try {
-      const value: unknown = await candidate();
-      if (await fits(value)) return value;
-    } catch {
-      // Not of that kind.
-    }
-  return text;
-};
-
 const reasons: Readonly<Record<string, string>> = {
   exists: "There is one with this id already.",
   notFound: "It is not there any more.",
@@ -260,15 +161,6 @@ const answerOf = ({ ok, reason, row, cost, ...why }: WriteOutcome<Row>): WriteAn
   return { ok: false, problem, cost: spent };
 };
 
-/** Whether two values are the same, sets and dates by what they hold. */
-const isSame = (one: unknown, other: unknown): boolean => toExactJson([one]) === toExactJson([other]);
-
-/** What a cell holds after a change: null removes. */
-const cellOf = async (schema: StandardSchema | undefined, name: string, cell: WireCell | undefined, was: unknown): Promise<unknown> => {
-  if (cell === null || cell === undefined) return undefined;
-  return "text" in cell ? readCell(schema, name, cell.text, was) : cell.value;
-};
-
 const writerOf = (db: UntypedDb, type: string): UntypedWriter => nodeOf(db, type) as unknown as UntypedWriter;
 
 const linksOf = (db: UntypedDb, edge: string): UntypedLinks => {
@@ -288,8 +180,36 @@ const rowIn = (body: Row, name: string): Row => {
   throw usageError(`"${name}" must be an object.`);
 };
 
+/** A stored row whose attributes are to change. */
+interface Target {
+  readonly schema: StandardSchema | undefined;
+  update(changes: Changes, options: { readonly if: Row }): AnyWrite;
+  read(): Promise<Row | undefined>;
+}
+
+/** Changes the cells of a row, if they hold what they held when the row was read: nobody's change is overwritten unseen. */
+const changeCells = async (target: Target, cells: Row, was: Row): Promise<WriteAnswer> => {
+  const set: Record<string, unknown> = {};
+  const remove: string[] = [];
+  const unchanged: Record<string, unknown> = {};
+  for (const [name, cell] of Object.entries(cells)) {
+    const value = await cellOf(target.schema, name, cell as WireCell, was[name]);
+    if (isSame(value, was[name])) continue;
+    if (value === undefined || (value instanceof Set && value.size === 0)) remove.push(name);
+    else set[name] = value;
+    unchanged[name] = was[name] === undefined ? { exists: false } : { eq: was[name] };
+  }
+  if (Object.keys(unchanged).length === 0) {
+    const row = await target.read();
+    return { ok: true, ...(row && { row }), cost: { requests: 1, readUnits: 1, writeUnits: 0 } };
+  }
+  const answer = answerOf(await target.update({ set, remove }, { if: unchanged }).run({ deadline: DEADLINE }));
+  const row = answer.row ?? (await target.read());
+  return { ...answer, ...(row && { row }) };
+};
+
 /**
- * Changes some attributes of a row, if they hold what they held when the row was read: nobody's change is overwritten unseen.
+ * Changes some attributes of a node, and values of its users' fields.
  *
  * @throws {cli.usage} for a text that is no value of the cell's type
  * @throws {schema.invalidValue} for a value that the model does not take
@@ -306,39 +226,23 @@ export const changeRow = async (db: UntypedDb, body: unknown): Promise<WriteAnsw
     const answer = await setValues(db, { type, id, cells: values, was });
     if (!answer.ok || Object.keys(cells).length === 0) return answer;
   }
-  const writer = writerOf(db, type);
-  const { schema } = db.catalog.nodes[type]?.definition ?? {};
-  const set: Record<string, unknown> = {};
-  const remove: string[] = [];
-  const unchanged: Record<string, unknown> = {};
-  for (const [name, cell] of Object.entries(cells)) {
-    const value = await cellOf(schema, name, cell as WireCell, was[name]);
-    if (isSame(value, was[name])) continue;
-    if (value === undefined || (value instanceof Set && value.size === 0)) remove.push(name);
-    else set[name] = value;
-    unchanged[name] = was[name] === undefined ? { exists: false } : { eq: was[name] };
-  }
-  const read = async (): Promise<Row | undefined> => nodeOf(db, type)(id).get({ consistent: true }).run({ deadline: DEADLINE });
-  if (Object.keys(unchanged).length === 0) {
-    const row = await read();
-    return { ok: true, ...(row && { row }), cost: { requests: 1, readUnits: 1, writeUnits: 0 } };
-  }
-  const outcome = await writer.update(id, { set, remove }, { if: unchanged }).run({ deadline: DEADLINE });
-  const answer = answerOf(outcome);
-  const row = answer.row ?? (await read());
-  return { ...answer, ...(row && { row }) };
+  const node = nodeOf(db, type) as unknown as UntypedWriter & { (id: Row): UntypedHandle };
+  return changeCells(
+    {
+      schema: db.catalog.nodes[type]?.definition.schema,
+      update: (changes, options) => node.update(id, changes, options),
+      read: () => node(id).get({ consistent: true }).run({ deadline: DEADLINE }),
+    },
+    cells,
+    was,
+  );
 };
 
 /** Creates a node from cells. @throws as {@link changeRow} */
 export const createRow = async (db: UntypedDb, body: unknown): Promise<WriteAnswer> => {
   const given = bodyOf(body, '{ "type": …, "set": … }');
   const type = String(given["type"]);
-  const { schema } = db.catalog.nodes[type]?.definition ?? {};
-  const row: Record<string, unknown> = {};
-  for (const [name, cell] of Object.entries(rowIn(given, "set"))) {
-    const value = await cellOf(schema, name, cell as WireCell, undefined);
-    if (value !== undefined && value !== "") row[name] = value;
-  }
+  const row = await valuesOf(db.catalog.nodes[type]?.definition.schema, rowIn(given, "set"));
   return answerOf(await writerOf(db, type).create(row).run({ deadline: DEADLINE }));
 };
 
@@ -348,24 +252,80 @@ export const deleteRow = async (db: UntypedDb, body: unknown): Promise<WriteAnsw
   return answerOf(await writerOf(db, String(given["type"])).delete(rowIn(given, "id")).run({ deadline: DEADLINE }));
 };
 
-/** Links two nodes, or unlinks them. */
-export const linkNodes = async (db: UntypedDb, body: unknown, unlinks: boolean): Promise<WriteAnswer> => {
+/** Links two nodes. @throws as {@link changeRow} */
+export const linkNodes = async (db: UntypedDb, body: unknown): Promise<WriteAnswer> => {
   const given = bodyOf(body, '{ "edge": …, "from": …, "to": …, "set": … }');
   const edge = String(given["edge"]);
   const links = linksOf(db, edge);
-  const { schema } = db.catalog.edges[edge]?.definition ?? {};
-  const attributes: Record<string, unknown> = {};
-  for (const [name, cell] of Object.entries(given["set"] === undefined ? {} : rowIn(given, "set"))) {
-    const value = await cellOf(schema, name, cell as WireCell, undefined);
-    if (value !== undefined && value !== "") attributes[name] = value;
-  }
-  const hasSome = Object.keys(attributes).length > 0;
-  const [from, to] = [rowIn(given, "from"), rowIn(given, "to")];
-  return answerOf(
-    await (
-      unlinks ? links.unlink(from, to, hasSome ? { key: attributes } : {}) : links.link(from, to, ...(hasSome ? [attributes] : []))
-    ).run({ deadline: DEADLINE }),
+  const cells = given["set"] === undefined ? {} : rowIn(given, "set");
+  const attributes = await valuesOf(db.catalog.edges[edge]?.definition.schema, cells);
+  const more = Object.keys(attributes).length > 0 ? [attributes] : [];
+  return answerOf(await links.link(rowIn(given, "from"), rowIn(given, "to"), ...more).run({ deadline: DEADLINE }));
+};
+
+/** The edge that a body names by its ends and, where parallel edges have a key of their own, its fields. */
+const edgeIn = (db: UntypedDb, given: Row) => {
+  const edge = String(given["edge"]);
+  const links = linksOf(db, edge);
+  const key = given["key"] === undefined ? {} : { key: rowIn(given, "key") };
+  return { edge, links, key, from: rowIn(given, "from"), to: rowIn(given, "to") };
+};
+
+/** Changes attributes of an edge in every place where it is stored. @throws as {@link changeRow} */
+export const changeEdge = async (db: UntypedDb, body: unknown): Promise<WriteAnswer> => {
+  const given = bodyOf(body, '{ "edge": …, "from": …, "to": …, "key": …, "set": …, "was": … }');
+  const { edge, links, key, from, to } = edgeIn(db, given);
+  return changeCells(
+    {
+      schema: db.catalog.edges[edge]?.definition.schema,
+      update: (changes, options) => links.relink(from, to, changes, { ...key, ...options }),
+      read: () => links.get(from, to, { ...key, consistent: true }).run({ deadline: DEADLINE }),
+    },
+    rowIn(given, "set"),
+    rowIn(given, "was"),
   );
+};
+
+/** Removes an edge in every place where it is stored. */
+export const unlinkNodes = async (db: UntypedDb, body: unknown): Promise<WriteAnswer> => {
+  const { links, key, from, to } = edgeIn(db, bodyOf(body, '{ "edge": …, "from": …, "to": …, "key": … }'));
+  return answerOf(await links.unlink(from, to, key).run({ deadline: DEADLINE }));
+};
+
+const partsOf = (db: UntypedDb, part: string): UntypedParts => {
+  const names = Object.keys(db.catalog.parts).filter((name) => !isFieldPart(db.catalog.parts[name]?.definition));
+  if (!names.includes(part)) throw usageError(`There is no part "${part}".${didYouMean(part, names)}`);
+  return (db as unknown as Readonly<Record<string, UntypedParts>>)[part] as UntypedParts;
+};
+
+/** Creates, changes or deletes a part of a node. @throws as {@link changeRow} */
+export const writePart = async (db: UntypedDb, body: unknown, what: "create" | "change" | "delete"): Promise<WriteAnswer> => {
+  const given = bodyOf(body, '{ "part": …, "owner": …, "id": …, "set": …, "was": … }');
+  const part = String(given["part"]);
+  const [parts, owner] = [partsOf(db, part), rowIn(given, "owner")];
+  const schema = db.catalog.parts[part]?.definition.schema;
+  if (what === "create")
+    return answerOf(await parts.create(owner, await valuesOf(schema, rowIn(given, "set"))).run({ deadline: DEADLINE }));
+  const id = rowIn(given, "id");
+  if (what === "delete") return answerOf(await parts.delete(owner, id).run({ deadline: DEADLINE }));
+  return changeCells(
+    {
+      schema,
+      update: (changes, options) => parts.update(owner, id, changes, options),
+      read: () => parts.get(owner, id, { consistent: true }).run({ deadline: DEADLINE }),
+    },
+    rowIn(given, "set"),
+    rowIn(given, "was"),
+  );
+};
+
+/** The row of an edge as its source's copy has it: the one by which it is changed. */
+export const edgeRow = (db: UntypedDb, edge: string, row: Row): Promise<Row | undefined> => {
+  const fields = db.catalog.edges[edge]?.key ?? [];
+  const key = fields.length === 0 ? {} : { key: Object.fromEntries(fields.map((name) => [name, row[name]])) };
+  return linksOf(db, edge)
+    .get(row["from"] as Row, row["to"] as Row, key)
+    .run({ deadline: DEADLINE });
 };
 
 interface CsvRecord {

@@ -2,6 +2,7 @@ import type { ItemsAnswer, WireItem } from "@edgetable/studio";
 import type { AnyGraph, Catalog, Item, Transport } from "edgetable";
 import { describeItem } from "edgetable/check";
 import { usageError } from "../failure.ts";
+import type { Row } from "../output/json.ts";
 import { sendPatiently } from "../send-patiently.ts";
 
 /** Where to read items, and how many. */
@@ -135,7 +136,7 @@ export const readItems = async (
 };
 
 /**
- * Reads one item by its key, with what it is by the model.
+ * Reads one item by its key, with what it is by the model, and its row.
  *
  * @param key a JSON list with the texts of the partition key and, if the table has one, the sort key
  * @throws {cli.usage} if the key is not of that form
@@ -145,7 +146,7 @@ export const readItem = async (
   transport: Transport,
   key: string,
   signal: AbortSignal,
-): Promise<{ readonly item?: WireItem }> => {
+): Promise<{ readonly item?: WireItem; readonly row?: Row }> => {
   const names = [catalog.index.partitionKey, catalog.index.sortKey].filter((name) => name !== undefined);
   let texts: unknown;
   try {
@@ -157,5 +158,7 @@ export const readItem = async (
   if (!isKey) throw usageError(`The key must be a JSON list of ${names.length === 1 ? "one text" : "two texts"}.`);
   const Key = Object.fromEntries(names.map((name, at) => [name, keyOf(catalog, name, (texts as readonly string[])[at] ?? "")]));
   const { Item: item } = await sendPatiently(transport, "GetItem", { TableName: catalog.table, Key }, signal);
-  return item ? { item: describeStored(catalog, item) } : {};
+  if (!item) return {};
+  const { row, ...description } = describeItem(catalog, item);
+  return { item: { item, ...description }, ...(row && { row }) };
 };

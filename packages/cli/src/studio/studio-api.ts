@@ -1,5 +1,6 @@
 import type {
   AdviceAnswer,
+  ItemAnswer,
   ModelAnswer,
   NeighboursAnswer,
   PatternAnswer,
@@ -10,7 +11,7 @@ import type {
   WireType,
 } from "@edgetable/studio";
 import { type AnyGraph, type AnyPattern, type Catalog, type ConnectOptions, didYouMean, type Explanation, type Transport } from "edgetable";
-import { checkGraph, explanationLines, listedAttributes, partitionOf } from "edgetable/check";
+import { checkGraph, explanationLines, isFieldPart, listedAttributes, partitionOf } from "edgetable/check";
 import { nodeOf, type UntypedDb } from "../connection.ts";
 import { usageError } from "../failure.ts";
 import { planPatterns, type Model } from "../model.ts";
@@ -19,7 +20,19 @@ import { changeField, gridOf, readGrid, readGroups } from "./fields.ts";
 import { readGraph } from "./graph.ts";
 import { healthAnswer, migrationAnswer, verifyAnswer, watchChanges } from "./live.ts";
 import { readOnly, timed, timelines, type Timeline } from "./read-only.ts";
-import { changeRow, createRow, deleteRow, importRows, linkNodes, readRows, sortsOf } from "./rows.ts";
+import {
+  changeEdge,
+  changeRow,
+  createRow,
+  deleteRow,
+  edgeRow,
+  importRows,
+  linkNodes,
+  readRows,
+  sortsOf,
+  unlinkNodes,
+  writePart,
+} from "./rows.ts";
 import { readItem, readItems } from "./stored-items.ts";
 import type { Api, ApiRequest } from "./studio-server.ts";
 
@@ -45,7 +58,7 @@ const DEADLINE = 30_000;
 
 type Shape = Catalog["shapes"][number];
 
-type OfKind = Pick<WireType, "from" | "to" | "stored"> & Partial<Pick<WireType, "derived" | "sorts" | "grid">>;
+type OfKind = Pick<WireType, "from" | "to" | "stored"> & Partial<Pick<WireType, "derived" | "sorts" | "grid" | "own">>;
 
 const typeOf = (catalog: Catalog, shape: Shape, ofKind: OfKind, idFields: readonly string[]): WireType => ({
   kind: shape.kind,
@@ -75,16 +88,17 @@ const typesOf = (catalog: Catalog, sorts: ReadonlyMap<string, readonly WireSort[
       idFields,
     );
   });
-  const edges = Object.values(catalog.edges).flatMap(({ shapes, from, to, definition, orderBy }) => {
+  const edges = Object.values(catalog.edges).flatMap(({ shapes, from, to, definition, orderBy, key }) => {
     const [shape] = shapes;
     if (!shape) return [];
     const stored = definition.stored ?? (definition.symmetric ? "twice" : "once");
-    const type = typeOf(catalog, shape, { from, to, stored }, []);
+    const type = typeOf(catalog, shape, { from, to, stored }, key);
     return [orderBy === undefined ? type : { ...type, orderBy }];
   });
-  const parts = Object.values(catalog.parts).map(({ shape, idFields, definition }) =>
-    typeOf(catalog, shape, { from: [definition.of], to: [], stored: "item" }, idFields),
-  );
+  const parts = Object.values(catalog.parts).map(({ shape, idFields, definition }) => {
+    const own = isFieldPart(definition) ? { own: true as const } : {};
+    return typeOf(catalog, shape, { from: [definition.of], to: [], stored: "item", ...own }, idFields);
+  });
   return [...nodes, ...edges, ...parts];
 };
 
@@ -283,6 +297,13 @@ const gridAnswer = (db: UntypedDb, { route, query, signal }: ApiRequest): Promis
   return readGrid(db, { ...asked, ...order, cursor: text(query, "cursor"), limit: limitOf(query, 1000, 100) }, signal);
 };
 
+/** An item with its row; the copy of an edge with the row of the edge in its source's partition. */
+const itemAnswer = async ({ graph, transport }: StudioSource, db: UntypedDb, { query, signal }: ApiRequest): Promise<ItemAnswer> => {
+  const { item, row } = await readItem(graph, transport, required(query, "key"), signal);
+  const own = item?.mirror && row ? await edgeRow(db, item.name, row) : row;
+  return { ...(item && { item }), ...(own && { row: own }) };
+};
+
 /** The routes that write; undefined for others. */
 const writeAnswer = (writer: UntypedDb, { route, body, signal }: ApiRequest): Promise<unknown> | undefined => {
   switch (route) {
@@ -297,9 +318,17 @@ const writeAnswer = (writer: UntypedDb, { route, body, signal }: ApiRequest): Pr
     case "POST /api/rows/import":
       return importRows(writer, body, signal);
     case "POST /api/edges/link":
-      return linkNodes(writer, body, false);
+      return linkNodes(writer, body);
+    case "POST /api/edges/change":
+      return changeEdge(writer, body);
     case "POST /api/edges/unlink":
-      return linkNodes(writer, body, true);
+      return unlinkNodes(writer, body);
+    case "POST /api/parts/create":
+      return writePart(writer, body, "create");
+    case "POST /api/parts/change":
+      return writePart(writer, body, "change");
+    case "POST /api/parts/delete":
+      return writePart(writer, body, "delete");
     default:
       return undefined;
   }
@@ -337,7 +366,7 @@ export const studioApi = (given: StudioSource): { readonly api: Api; readonly cl
           signal,
         );
       case "GET /api/item":
-        return readItem(graph, transport, required(query, "key"), signal);
+        return itemAnswer(source, db, request);
       case "GET /api/node": {
         const type = required(query, "type");
         const id = jsonOf(query, "id");

@@ -51,8 +51,13 @@ const anything: StandardSchema<Readonly<Record<string, unknown>>> = {
 const partOf = (of: string, name: string, id: string, settings: Pick<AnyPart, "version" | "owner"> = {}): AnyPart =>
   part({ of, key: `${name}#{${id}}`, schema: anything, ...settings });
 
-/** True for a part that {@link withFields} has added. */
-export const makesPart = (one: AnyPart | undefined): boolean => one?.schema === anything;
+/**
+ * Whether a part holds what users define and fill in, because a node type has `fields`: it is written by `fields` and `values`
+ * alone.
+ *
+ * @param one the definition of a part in the catalog
+ */
+export const isFieldPart = (one: AnyPart | undefined): boolean => one?.schema === anything;
 
 const COUNTED = { version: true, owner: "checked" } as const;
 

@@ -1,55 +1,35 @@
-import { useEffect, useMemo, useState, useSyncExternalStore, type ReactNode } from "react";
+import { useMemo, useState, type ReactNode } from "react";
 import type { FieldsAnswer, GroupsAnswer, RetypeAnswer, WireField, WireGrid, WireRow, WireType } from "../wire.ts";
 import { get, post, useAnswer, useLast } from "./api.ts";
 import { FieldDialog, type Send } from "./field-dialog.tsx";
-import { Confirm, idIn } from "./form-parts.tsx";
-import { counted, Failure, Notice, showUnits, TypeMark } from "./item-parts.tsx";
+import { counted, showUnits } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
-import { Pages } from "./pages.ts";
+import { Pages, usePages } from "./pages.ts";
 import { showPlain } from "./pattern-answer.tsx";
 import { addressOf, go, type Query } from "./route.ts";
 import { type Column, columnsOf, textIn, titleOf, written as columnsText, writtenColumns } from "./row-cells.tsx";
-import { withFields } from "./row-edits.ts";
 import { RowForm } from "./row-forms.tsx";
-import { RowGrid } from "./row-grid.tsx";
-import { ColumnMenu, ParentSelect, parsedFilters, PendingBar, RowPanel, useEdits } from "./row-tools.tsx";
+import { ColumnMenu, parsedFilters, RowPanel } from "./row-tools.tsx";
+import { RowsFrame, useFirstRows } from "./rows-frame.tsx";
 import "./fields.css";
 
 /** Rows of one request: each takes its values besides. */
 const PAGE = 100;
-/** Rows by which the widths of columns are chosen. */
-const SEEN = 100;
 const PREFIX = "field:";
 
 type GridType = WireType & { readonly grid: WireGrid };
-type GridPages = Pages<WireRow>;
-
-interface Read {
-  readonly pages: GridPages;
-  readonly fields: readonly WireField[] | undefined;
-  readonly again: () => void;
-}
-
-const useGrid = (type: WireType, { parent, sort, reverse, filters }: Query): Read => {
-  const [tries, setTries] = useState(0);
-  const [fields, setFields] = useState<readonly WireField[]>();
-  const open = (): GridPages =>
-    new Pages(async (cursor, _, signal) => {
-      const query = { type: type.name, parent, sort, reverse, filters, cursor, limit: String(PAGE) };
-      const answer = await get<FieldsAnswer>("grid", query, signal);
-      setFields(answer.fields);
-      return { ...answer, mark: undefined };
-    });
-  const [pages, setPages] = useState(open);
-  useEffect(() => {
-    const fresh = open();
-    setPages(fresh);
-    void fresh.more();
-    return () => fresh.close();
-  }, [type.name, parent, sort, reverse, filters, tries]);
-  useSyncExternalStore(pages.subscribe, pages.version);
-  return { pages, fields, again: () => setTries((count) => count + 1) };
-};
+/** The pages of a grid; `tell` gets the fields that come with each. */
+const openGrid = (
+  type: WireType,
+  { parent, sort, reverse, filters }: Query,
+  tell: (fields: readonly WireField[]) => void,
+): Pages<WireRow> =>
+  new Pages(async (cursor, _, signal) => {
+    const query = { type: type.name, parent, sort, reverse, filters, cursor, limit: String(PAGE) };
+    const answer = await get<FieldsAnswer>("grid", query, signal);
+    tell(answer.fields);
+    return { ...answer, mark: undefined };
+  });
 
 /** How many rows have each value of a column; a click shows these alone. */
 const Groups = ({
@@ -101,13 +81,12 @@ const Groups = ({
 /** The columns: what the type has, and then the fields in their order. */
 const useColumns = (
   type: GridType,
-  { pages, fields = [] }: Pick<Read, "pages" | "fields">,
+  { pages, fields = [] }: { readonly pages: Pages<WireRow>; readonly fields: readonly WireField[] | undefined },
   text: string | undefined,
   parentId: readonly string[],
 ): readonly [all: readonly Column[], shown: readonly Column[]] => {
-  const first = Math.min(pages.count, SEEN);
+  const rows = useFirstRows(pages);
   const all = useMemo(() => {
-    const rows = Array.from({ length: first }, (_, at) => pages.row(at)).filter((row) => row !== undefined);
     const own = rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith(PREFIX))));
     const columns = fields.map((field): Column => {
       const column: Column = { name: `${PREFIX}${field.fieldId}`, width: 0, kind: "attribute", field };
@@ -116,7 +95,7 @@ const useColumns = (
       return { ...column, width: Math.min(300, Math.max(field.name.length * 7.6 + 100, longest * 7 + (field.choices ? 60 : 34))) };
     });
     return [...columnsOf(type, own), ...columns];
-  }, [type, pages, first, fields]);
+  }, [type, rows, fields]);
   // The parent is the same in every row.
   return [all, text ? writtenColumns(text, all) : all.filter(({ name }) => !parentId.includes(name))];
 };
@@ -166,7 +145,7 @@ const Tools = ({
   const [adding, setAdding] = useState(false);
   const parentId = JSON.parse(query["parent"] ?? "{}") as WireRow;
   return (
-    <div className="tools">
+    <>
       <ColumnMenu all={all} shown={shown} change={(columns) => to({ columns: columnsText(columns) })} />
       <GroupSelect columns={shown} current={query["group"]} change={to} />
       {writes ? (
@@ -190,87 +169,9 @@ const Tools = ({
           }}
         />
       ) : null}
-    </div>
+    </>
   );
 };
-
-/** The grid, what waits to be written, and how the view changes. */
-const useFieldsGrid = (type: GridType, parent: WireType, query: Query) => {
-  const { local } = useModel();
-  const read = useGrid(type, query);
-  const { pages, fields, again } = read;
-  const edits = useEdits(type.name);
-  const [asking, setAsking] = useState(false);
-  const [written, setWritten] = useState(0);
-  const [all, columns] = useColumns(type, read, query["columns"], parent.idFields);
-  const sorted: WireType = useMemo(
-    () => ({
-      ...type,
-      sorts: [...type.grid.sortable, ...(fields ?? []).map(({ fieldId }) => `${PREFIX}${fieldId}`)].map((name) => ({
-        index: name,
-        by: [name],
-      })),
-    }),
-    [type, fields],
-  );
-  const keyOf = (row: WireRow): string => JSON.stringify(idIn(type, row));
-  const to = (more: Query): void => go(addressOf("rows", { ...query, ...more }), { replace: true });
-  const refresh = (): void => {
-    setWritten((count) => count + 1);
-    again();
-  };
-  const write = async (): Promise<void> => {
-    setAsking(false);
-    await edits.save((key, row) => {
-      const isIt = (one: WireRow): boolean => keyOf(one) === key;
-      if (row) pages.replace(isIt, withFields(pages.held(isIt), row));
-    });
-    setWritten((count) => count + 1);
-  };
-  const save = (): void => (local ? void write() : setAsking(true));
-  const parentId = JSON.parse(query["parent"] ?? "{}") as WireRow;
-  const send: Send = async (change) => {
-    const answer = await post<RetypeAnswer>("fields", { type: type.name, parent: parentId, ...change });
-    if (change.change !== "delete") return answer;
-    // The view no longer sorts, filters or groups by what is gone.
-    const gone = `${PREFIX}${change.fieldId}`;
-    const { [gone]: _, ...filters } = parsedFilters(query["filters"]);
-    to({
-      filters: Object.keys(filters).length === 0 ? undefined : JSON.stringify(filters),
-      ...(query["sort"] === gone ? { sort: undefined, reverse: undefined } : {}),
-      ...(query["group"] === gone ? { group: undefined } : {}),
-    });
-    return answer;
-  };
-  return { read, all, columns, sorted, edits, keyOf, to, refresh, write, save, send, asking, written, stopAsking: () => setAsking(false) };
-};
-
-/** A row in full, its fields under their names. */
-const SelectedRow = ({
-  type,
-  columns,
-  row,
-  to,
-  refresh,
-}: {
-  readonly type: WireType;
-  readonly columns: readonly Column[];
-  readonly row: WireRow;
-  readonly to: (query: Query) => void;
-  readonly refresh: () => void;
-}): ReactNode => (
-  <RowPanel
-    type={type}
-    row={Object.fromEntries(columns.map((column) => [titleOf(column), row[column.name]]))}
-    columns={columns.map(titleOf)}
-    close={() => to({ row: undefined })}
-    gone={() => {
-      to({ row: undefined });
-      refresh();
-    }}
-    again={refresh}
-  />
-);
 
 /** The rows of one node with the fields that its users have defined, as an application would show them. */
 export const FieldsView = ({
@@ -282,16 +183,36 @@ export const FieldsView = ({
   readonly parent: WireType;
   readonly query: Query;
 }): ReactNode => {
-  const { place, writes } = useModel();
+  const { writes } = useModel();
+  const { parent: parentText, sort, reverse, filters, group: grouped } = query;
   const [dialog, setDialog] = useState<{ readonly field: WireField | undefined }>();
-  const grid = useFieldsGrid(type, parent, query);
-  const { all, columns, edits, keyOf, to, refresh } = grid;
-  const { pages, fields } = grid.read;
-  const id = query["row"];
-  const found = id === undefined ? undefined : pages.held((row) => keyOf(row) === id);
-  const selected = useLast(id ?? "", found);
-  const group = columns.find(({ name }) => name === query["group"]);
-  const count = pages.isComplete ? counted(pages.count, "row") : `${pages.count.toLocaleString("en-US")}+ rows`;
+  const [fields, setFields] = useState<readonly WireField[]>();
+  const [pages, again] = usePages(JSON.stringify([type.name, parentText, sort, reverse, filters]), () => openGrid(type, query, setFields));
+  const [written, setWritten] = useState(0);
+  const [all, columns] = useColumns(type, { pages, fields }, query["columns"], parent.idFields);
+  const sorts = [...type.grid.sortable, ...(fields ?? []).map(({ fieldId }) => `${PREFIX}${fieldId}`)].map((name) => ({
+    index: name,
+    by: [name],
+  }));
+  const refresh = (): void => {
+    setWritten((count) => count + 1);
+    again();
+  };
+  const to = (more: Query): void => go(addressOf("rows", { ...query, ...more }), { replace: true });
+  const send: Send = async (change) => {
+    const parentId = JSON.parse(parentText ?? "{}") as WireRow;
+    const answer = await post<RetypeAnswer>("fields", { type: type.name, parent: parentId, ...change });
+    if (change.change !== "delete") return answer;
+    // The view no longer sorts, filters or groups by what is gone.
+    const gone = `${PREFIX}${change.fieldId}`;
+    const { [gone]: _, ...left } = parsedFilters(filters);
+    to({
+      filters: Object.keys(left).length === 0 ? undefined : JSON.stringify(left),
+      ...(sort === gone ? { sort: undefined, reverse: undefined } : {}),
+      ...(grouped === gone ? { group: undefined } : {}),
+    });
+    return answer;
+  };
   const closeDialog = (): void => {
     setDialog(undefined);
     refresh();
@@ -302,17 +223,13 @@ export const FieldsView = ({
         ⋯
       </button>
     ) : null;
+  const group = columns.find(({ name }) => name === grouped);
   return (
-    <div className="table-view">
-      <div className="table-main">
-        <div className="heading">
-          <h1>
-            <TypeMark type={type.name} kind="node" />
-          </h1>
-          <ParentSelect type={type} current={query["parent"]} />
-          <p aria-live="polite">
-            {count} · {counted(fields?.length ?? 0, "field")} · {showUnits(pages.readUnits)}
-          </p>
+    <>
+      <RowsFrame
+        {...{ type, query, pages, columns, sorts, menu }}
+        facts={`${counted(fields?.length ?? 0, "field")} · ${showUnits(pages.readUnits)}`}
+        tools={() => (
           <Tools
             {...{ type, query, all, to }}
             shown={columns}
@@ -320,34 +237,25 @@ export const FieldsView = ({
             again={refresh}
             addField={() => setDialog({ field: undefined })}
           />
-        </div>
-        <PendingBar edits={edits} save={grid.save} />
-        {group ? <Groups type={type} query={query} column={group} change={to} version={grid.written} /> : null}
-        {pages.error && pages.count === 0 ? (
-          <Failure error={pages.error} again={() => pages.retry()} />
-        ) : fields === undefined ? (
-          <Notice title="Reading the grid…" />
-        ) : (
-          <RowGrid
-            {...{ pages, edits, query, keyOf, columns, menu }}
-            save={grid.save}
-            type={grid.sorted}
-            filters={parsedFilters(query["filters"])}
-            editable={writes}
-            change={to}
-            select={(row) => to({ row: row && keyOf(row) })}
+        )}
+        above={group ? <Groups type={type} query={query} column={group} change={to} version={written} /> : null}
+        isReady={fields !== undefined}
+        panel={(row, { close }) => (
+          <RowPanel
+            type={type}
+            row={Object.fromEntries(columns.map((column) => [titleOf(column), row[column.name]]))}
+            columns={columns.map(titleOf)}
+            close={close}
+            gone={() => {
+              close();
+              refresh();
+            }}
+            again={refresh}
           />
         )}
-      </div>
-      {selected ? <SelectedRow {...{ type, columns, to, refresh }} row={selected} /> : null}
-      {dialog ? <FieldDialog field={dialog.field} send={grid.send} close={closeDialog} done={closeDialog} /> : null}
-      {grid.asking ? (
-        <Confirm title={`Write to ${place}?`} action="Write" confirm={() => void grid.write()} close={grid.stopAsking}>
-          <p>
-            This table is not on this machine: {counted(edits.count, "change")} in {counted(edits.rows, "row")}.
-          </p>
-        </Confirm>
-      ) : null}
-    </div>
+        written={() => setWritten((count) => count + 1)}
+      />
+      {dialog ? <FieldDialog field={dialog.field} send={send} close={closeDialog} done={closeDialog} /> : null}
+    </>
   );
 };

@@ -61,15 +61,18 @@ export const AttributeInputs = ({
   names,
   required,
   values,
+  changed = [],
   change,
 }: {
   readonly names: readonly string[];
   readonly required: readonly string[];
   readonly values: Readonly<Record<string, string>>;
+  /** Those whose values wait to be written. */
+  readonly changed?: readonly string[];
   readonly change: (values: Readonly<Record<string, string>>) => void;
 }): ReactNode =>
   names.map((name) => (
-    <label key={name} className="field-input">
+    <label key={name} className={changed.includes(name) ? "field-input waiting" : "field-input"}>
       <span>{name}</span>
       <input
         value={values[name] ?? ""}

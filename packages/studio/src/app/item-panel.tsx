@@ -4,7 +4,8 @@ import { KeyText, nameOf, showBytes, showDistance, showValue, TypeMark, typeOfVa
 import { useModel } from "./model.ts";
 import { addressOf, linkTo } from "./route.ts";
 
-const NodeTools = lazy(() => import("./row-forms.tsx").then(({ NodeTools }) => ({ default: NodeTools })));
+const NodeTools = lazy(() => import("./item-tools.tsx").then(({ NodeTools }) => ({ default: NodeTools })));
+const MemberTools = lazy(() => import("./item-tools.tsx").then(({ MemberTools }) => ({ default: MemberTools })));
 
 const joined = (pieces: WireItem["keys"][string] | undefined): string => (pieces ?? []).map(({ text }) => text).join("");
 
@@ -106,6 +107,8 @@ export const ItemPanel = ({
   const { indexes, writes } = useModel();
   const colour = useColour();
   const [table] = indexes;
+  const tableKeys = [table?.partitionKey, table?.sortKey].filter((name) => name !== undefined);
+  const itemKey = JSON.stringify(tableKeys.map((name) => joined(item.keys[name])));
   return (
     <aside className="panel" aria-label="Item">
       <header className={colour(item.kind === "system" ? "~" : item.name)}>
@@ -120,16 +123,14 @@ export const ItemPanel = ({
         <section>
           <h2>Key</h2>
           <dl>
-            {[table?.partitionKey, table?.sortKey].map((attribute) =>
-              attribute === undefined ? null : (
-                <div key={attribute}>
-                  <dt>{attribute}</dt>
-                  <dd>
-                    <KeyText pieces={item.keys[attribute]} />
-                  </dd>
-                </div>
-              ),
-            )}
+            {tableKeys.map((attribute) => (
+              <div key={attribute}>
+                <dt>{attribute}</dt>
+                <dd>
+                  <KeyText pieces={item.keys[attribute]} />
+                </dd>
+              </div>
+            ))}
           </dl>
           <p className="facts">
             <span>{showBytes(item.bytes)}</span>
@@ -143,9 +144,13 @@ export const ItemPanel = ({
         </section>
         <Ends item={item} />
         <Attributes item={item} />
-        {writes && item.kind === "node" && item.id && changed ? (
+        {writes && changed ? (
           <Suspense>
-            <NodeTools key={JSON.stringify(item.id)} type={item.name} id={item.id} changed={changed} />
+            {item.kind === "node" && item.id ? (
+              <NodeTools key={JSON.stringify(item.id)} type={item.name} id={item.id} changed={changed} />
+            ) : item.kind === "edge" || item.kind === "part" ? (
+              <MemberTools key={itemKey} kind={item.kind} type={item.name} itemKey={itemKey} changed={changed} />
+            ) : null}
           </Suspense>
         ) : null}
         <Entries item={item} />

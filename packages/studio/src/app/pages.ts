@@ -1,3 +1,4 @@
+import { useEffect, useState, useSyncExternalStore } from "react";
 import { ApiError } from "./api.ts";
 import type { WireCost } from "../wire.ts";
 
@@ -165,3 +166,21 @@ export class Pages<Row, Mark = undefined> {
     if (oldest) oldest.rows = undefined;
   }
 }
+
+/**
+ * The pages that `open` begins, opened anew when `key` changes, with a function that opens them again.
+ *
+ * @param key says what `open` opens
+ */
+export const usePages = <Row, Mark>(key: string, open: () => Pages<Row, Mark>): readonly [Pages<Row, Mark>, () => void] => {
+  const [tries, setTries] = useState(0);
+  const [pages, setPages] = useState(open);
+  useEffect(() => {
+    const fresh = open();
+    setPages(fresh);
+    void fresh.more();
+    return () => fresh.close();
+  }, [key, tries]);
+  useSyncExternalStore(pages.subscribe, pages.version);
+  return [pages, () => setTries((count) => count + 1)];
+};

@@ -1,18 +1,20 @@
 import { useState, type ReactNode } from "react";
-import type { RowsAnswer, WireCell, WireNode, WireRow, WireType, WriteAnswer } from "../wire.ts";
-import { get, post, useAnswer, useLast } from "./api.ts";
+import type { RowsAnswer, WireRow, WireType, WriteAnswer } from "../wire.ts";
+import { get, post, useAnswer } from "./api.ts";
 import { useModel } from "./model.ts";
-import { editText } from "./row-edits.ts";
 import { AttributeInputs, cellsOf, Confirm, idIn, labelOf, messageOf, Place } from "./form-parts.tsx";
 
-/** A form for a new node. */
+/** A form for a new node, or for a new part of one. */
 export const RowForm = ({
   type,
+  owner,
   given = {},
   close,
   created,
 }: {
   readonly type: WireType;
+  /** The id of the node that gets a part. */
+  readonly owner?: WireRow;
   /** Values that the form begins with. */
   readonly given?: Readonly<Record<string, string>>;
   readonly close: () => void;
@@ -25,7 +27,10 @@ export const RowForm = ({
   const create = async (): Promise<void> => {
     setBusy(true);
     try {
-      const { ok, problem: why } = await post<WriteAnswer>("rows/create", { type: type.name, set: cellsOf(values) });
+      const set = cellsOf(values);
+      const { ok, problem: why } = await (owner
+        ? post<WriteAnswer>("parts/create", { part: type.name, owner, set })
+        : post<WriteAnswer>("rows/create", { type: type.name, set }));
       if (ok) return created();
       setProblem(why);
     } catch (error) {
@@ -216,147 +221,5 @@ export const LinkForm = ({ type, row, done }: { readonly type: WireType; readonl
         </p>
       ) : null}
     </section>
-  );
-};
-
-/** Deletes a node, after a question. */
-export const DeleteNode = ({
-  type,
-  row,
-  gone,
-}: {
-  readonly type: WireType;
-  readonly row: WireRow;
-  readonly gone: () => void;
-}): ReactNode => {
-  const [asking, setAsking] = useState(false);
-  const [problem, setProblem] = useState<string>();
-  const remove = async (): Promise<void> => {
-    try {
-      const { ok, problem: why } = await post<WriteAnswer>("rows/delete", { type: type.name, id: idIn(type, row) });
-      if (ok) return gone();
-      setProblem(why);
-    } catch (error) {
-      setProblem(messageOf(error));
-    }
-  };
-  return (
-    <section>
-      <h2>Delete</h2>
-      <button type="button" onClick={() => setAsking(true)}>
-        Delete this {type.name}
-      </button>
-      {asking ? (
-        <Confirm
-          title={`Delete ${labelOf(type, row)}?`}
-          action="Delete"
-          dangerous
-          confirm={() => void remove()}
-          close={() => {
-            setAsking(false);
-            setProblem(undefined);
-          }}
-        >
-          <Place />
-          <p>Its parts go with it, and its edges as the model says. This cannot be undone.</p>
-          {problem === undefined ? null : (
-            <p role="alert" className="problem">
-              {problem}
-            </p>
-          )}
-        </Confirm>
-      ) : null}
-    </section>
-  );
-};
-
-/** The attributes of a node as inputs. Only what was changed is written. */
-const ChangeForm = ({
-  type,
-  row,
-  changed,
-}: {
-  readonly type: WireType;
-  readonly row: WireRow;
-  readonly changed: (row: WireRow | undefined) => void;
-}): ReactNode => {
-  const names = [...new Set([...type.attributes, ...Object.keys(row)])].filter(
-    (name) => !type.idFields.includes(name) && !type.derived.includes(name),
-  );
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const [message, setMessage] = useState<{ readonly ok: boolean; readonly text: string }>();
-  const stored = Object.fromEntries(names.map((name) => [name, editText(row[name])]));
-  const own = names.filter((name) => values[name] !== undefined && values[name] !== stored[name]);
-  const save = async (): Promise<void> => {
-    // A text that is emptied becomes the empty text; another value is removed.
-    const cellIn = (name: string): WireCell => (values[name] === "" && typeof row[name] !== "string" ? null : { text: values[name] ?? "" });
-    const set = Object.fromEntries(own.map((name) => [name, cellIn(name)]));
-    const was = Object.fromEntries(own.filter((name) => row[name] !== undefined).map((name) => [name, row[name]]));
-    try {
-      const { ok, problem, row: now } = await post<WriteAnswer>("rows/change", { type: type.name, id: idIn(type, row), set, was });
-      setMessage({ ok, text: ok ? "Saved." : (problem ?? "It was not saved.") });
-      if (ok) setValues({});
-      changed(now);
-    } catch (error) {
-      setMessage({ ok: false, text: messageOf(error) });
-    }
-  };
-  return (
-    <section aria-label="Change">
-      <h2>Change</h2>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save();
-        }}
-      >
-        <AttributeInputs names={names} required={[]} values={{ ...stored, ...values }} change={setValues} />
-        <Place />
-        <p className="buttons">
-          <button type="submit" className="primary" disabled={own.length === 0}>
-            Save
-          </button>
-          {own.length === 0 ? null : (
-            <button type="button" onClick={() => setValues({})}>
-              Undo
-            </button>
-          )}
-        </p>
-        {message ? (
-          <p role="status" className={message.ok ? "good" : "problem"}>
-            {message.text}
-          </p>
-        ) : null}
-      </form>
-    </section>
-  );
-};
-
-/** What can be done with a stored node, beside a view that shows it: change, link and delete it. */
-export const NodeTools = ({
-  type: name,
-  id,
-  changed,
-}: {
-  readonly type: string;
-  readonly id: WireRow;
-  readonly changed: () => void;
-}): ReactNode => {
-  const type = useModel().types.find((one) => one.kind === "node" && one.name === name);
-  const key = JSON.stringify(id);
-  const { value, error, again } = useAnswer(`${name} ${key}`, (signal) => get<WireNode>("node", { type: name, id: key }, signal));
-  const row = useLast(key, value?.row);
-  if (error) return <p className="problem">{error.message}</p>;
-  if (!type || !row || (value && !value.row)) return null;
-  const reread = (): void => {
-    again();
-    changed();
-  };
-  return (
-    <>
-      <ChangeForm type={type} row={row} changed={reread} />
-      <LinkForm type={type} row={row} done={reread} />
-      <DeleteNode type={type} row={row} gone={changed} />
-    </>
   );
 };

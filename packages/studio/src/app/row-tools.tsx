@@ -8,7 +8,8 @@ import { showPlain } from "./pattern-answer.tsx";
 import { addressOf, go, linkTo } from "./route.ts";
 import { type Column, titleOf } from "./row-cells.tsx";
 import { RowEdits } from "./row-edits.ts";
-import { DeleteNode, LinkForm } from "./row-forms.tsx";
+import { AddParts, DeleteNode } from "./item-tools.tsx";
+import { LinkForm } from "./row-forms.tsx";
 
 /** The filters that an address has; none if it has no valid ones. */
 export const parsedFilters = (filters: string | undefined): Readonly<Record<string, string>> => {
@@ -163,6 +164,7 @@ export const RowPanel = ({
         {writes ? (
           <>
             <LinkForm type={type} row={row} done={again} />
+            <AddParts type={type} row={row} added={again} />
             <DeleteNode type={type} row={row} gone={gone} />
           </>
         ) : null}

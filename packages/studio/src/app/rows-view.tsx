@@ -1,41 +1,26 @@
-import { lazy, Suspense, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from "react";
+import { lazy, Suspense, useMemo, useRef, useState, type ReactNode } from "react";
 import type { ImportAnswer, RowsAnswer, WireRow, WireType } from "../wire.ts";
-import { get, post, useLast } from "./api.ts";
-import { counted, Failure, Notice, showUnits, TypeMark } from "./item-parts.tsx";
+import { get, post } from "./api.ts";
+import { counted, Notice, showUnits } from "./item-parts.tsx";
 import { gridTypes, useModel } from "./model.ts";
-import { PAGE, Pages } from "./pages.ts";
-import { addressOf, go, type Query } from "./route.ts";
+import { PAGE, Pages, usePages } from "./pages.ts";
+import type { Query } from "./route.ts";
 import { csvOf } from "./row-edits.ts";
-import { Confirm, idIn } from "./form-parts.tsx";
+import { Confirm } from "./form-parts.tsx";
 import { RowForm } from "./row-forms.tsx";
 import { columnsOf, type Column, writtenColumns, written } from "./row-cells.tsx";
-import { RowGrid } from "./row-grid.tsx";
-import { ColumnMenu, ParentSelect, parsedFilters, PendingBar, RowPanel, useEdits } from "./row-tools.tsx";
+import { ColumnMenu, RowPanel } from "./row-tools.tsx";
+import { RowsFrame, useFirstRows } from "./rows-frame.tsx";
 import "./rows.css";
 
 const FieldsView = lazy(() => import("./fields-view.tsx").then(({ FieldsView }) => ({ default: FieldsView })));
 
-/** Rows by which the widths of columns are chosen. */
-const SEEN = 100;
-
-const useRows = (type: WireType, { sort, reverse, filters }: Query): readonly [Pages<WireRow>, () => void] => {
-  const [tries, setTries] = useState(0);
-  const open = (): Pages<WireRow> =>
-    new Pages(async (cursor, _, signal) => {
-      const query = { type: type.name, sort, reverse, filters, cursor, limit: String(PAGE) };
-      const { rows, next, scanned, cost } = await get<RowsAnswer>("rows", query, signal);
-      return { rows, next, scanned, cost, mark: undefined };
-    });
-  const [pages, setPages] = useState(open);
-  useEffect(() => {
-    const fresh = open();
-    setPages(fresh);
-    void fresh.more();
-    return () => fresh.close();
-  }, [type.name, sort, reverse, filters, tries]);
-  useSyncExternalStore(pages.subscribe, pages.version);
-  return [pages, () => setTries((count) => count + 1)];
-};
+const openRows = (type: WireType, { sort, reverse, filters }: Query): Pages<WireRow> =>
+  new Pages(async (cursor, _, signal) => {
+    const query = { type: type.name, sort, reverse, filters, cursor, limit: String(PAGE) };
+    const { rows, next, scanned, cost } = await get<RowsAnswer>("rows", query, signal);
+    return { rows, next, scanned, cost, mark: undefined };
+  });
 
 const saveFile = (name: string, text: string): void => {
   const link = document.createElement("a");
@@ -181,7 +166,7 @@ const Tools = ({
     again();
   };
   return (
-    <div className="tools">
+    <>
       <ColumnMenu all={all} shown={shown} change={(columns) => to({ columns: written(columns) })} />
       <ExportButton type={type} query={query} columns={shown} />
       {writes ? (
@@ -193,91 +178,33 @@ const Tools = ({
         </>
       ) : null}
       {adding ? <RowForm type={type} close={() => setAdding(false)} created={created} /> : null}
-    </div>
+    </>
   );
 };
 
 /** The columns of a type, and those that the address shows. */
 const useColumns = (type: WireType, pages: Pages<WireRow>, text: string | undefined): readonly [readonly Column[], readonly Column[]] => {
-  const first = Math.min(pages.count, SEEN);
-  const all = useMemo(() => {
-    const rows = Array.from({ length: first }, (_, at) => pages.row(at));
-    return columnsOf(
-      type,
-      rows.filter((row) => row !== undefined),
-    );
-  }, [type, pages, first]);
+  const rows = useFirstRows(pages);
+  const all = useMemo(() => columnsOf(type, rows), [type, rows]);
   return [all, writtenColumns(text, all)];
 };
 
 const TypeRows = ({ type, query }: { readonly type: WireType; readonly query: Query }): ReactNode => {
-  const { local, place, writes } = useModel();
-  const [pages, again] = useRows(type, query);
-  const edits = useEdits(type.name);
-  const [asking, setAsking] = useState(false);
-  const keyOf = (row: WireRow): string => JSON.stringify(idIn(type, row));
+  const { sort: index, reverse, filters } = query;
+  const [pages, again] = usePages(JSON.stringify([type.name, index, reverse, filters]), () => openRows(type, query));
   const [all, shown] = useColumns(type, pages, query["columns"]);
-  const filters = parsedFilters(query["filters"]);
-  const to = (more: Query): void => go(addressOf("rows", { ...query, ...more }), { replace: true });
-  const write = (): void => {
-    setAsking(false);
-    void edits.save((key, row) => row && pages.replace((one) => keyOf(one) === key, row));
-  };
-  const save = (): void => (local ? write() : setAsking(true));
-  const sort = type.sorts.find(({ index }) => index === query["sort"]);
-  const id = query["row"];
-  const found = id === undefined ? undefined : pages.held((row) => keyOf(row) === id);
-  const selected = useLast(id ?? "", found);
-  const gone = (): void => {
-    pages.replace((row) => keyOf(row) === id, undefined);
-    to({ row: undefined });
-  };
-  const read = pages.isComplete ? counted(pages.count, "row") : `${pages.count.toLocaleString("en-US")}+ rows`;
+  const sort = type.sorts.find((one) => one.index === index);
+  const order = sort === undefined ? "in the order of the table" : `by ${sort.by.join(", ")}, with the index ${sort.index}`;
   return (
-    <div className="table-view">
-      <div className="table-main">
-        <div className="heading">
-          <h1>
-            <TypeMark type={type.name} kind="node" />
-          </h1>
-          {type.grid ? <ParentSelect type={type} current={undefined} /> : null}
-          <p aria-live="polite">
-            {read} · {showUnits(pages.readUnits)}
-            {sort === undefined ? " · in the order of the table" : ` · by ${sort.by.join(", ")}, with the index ${sort.index}`}
-          </p>
-          <Tools {...{ type, query, all, shown, to, again }} />
-        </div>
-        <PendingBar edits={edits} save={save} />
-        {pages.error && pages.count === 0 ? (
-          <Failure error={pages.error} again={() => pages.retry()} />
-        ) : (
-          <RowGrid
-            {...{ type, pages, edits, filters, query, save, keyOf }}
-            columns={shown}
-            editable={writes}
-            change={to}
-            select={(row) => to({ row: row && keyOf(row) })}
-          />
-        )}
-      </div>
-      {selected ? (
-        <RowPanel
-          type={type}
-          row={selected}
-          columns={all.map(({ name }) => name)}
-          close={() => to({ row: undefined })}
-          gone={gone}
-          again={again}
-        />
-      ) : null}
-      {asking ? (
-        <Confirm title={`Write to ${place}?`} action="Write" confirm={write} close={() => setAsking(false)}>
-          <p>
-            This table is not on this machine: {counted(edits.count, "change")} in {counted(edits.rows, "row")}.
-          </p>
-        </Confirm>
-      ) : null}
-    </div>
+    <RowsFrame
+      {...{ type, query, pages }}
+      columns={shown}
+      facts={`${showUnits(pages.readUnits)} · ${order}`}
+      tools={(to) => <Tools {...{ type, query, all, shown, to, again }} />}
+      panel={(row, { close, drop }) => (
+        <RowPanel type={type} row={row} columns={all.map(({ name }) => name)} close={close} gone={drop} again={again} />
+      )}
+    />
   );
 };
 

@@ -1,16 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import {
-  memo,
-  useCallback,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-  useSyncExternalStore,
-  type CSSProperties,
-  type KeyboardEvent,
-  type ReactNode,
-} from "react";
+import { memo, useCallback, useEffect, useMemo, useRef, useState, type CSSProperties, type KeyboardEvent, type ReactNode } from "react";
 import type { WireItem } from "../wire.ts";
 import { get, useAnswer, useLast } from "./api.ts";
 import { ItemPanel } from "./item-panel.tsx";
@@ -30,6 +19,7 @@ import {
   useColour,
 } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
+import { usePages } from "./pages.ts";
 import { addressOf, go, linkTo, type Query } from "./route.ts";
 import "./table.css";
 
@@ -43,20 +33,6 @@ const keyTextOf = (item: WireItem, attribute: string | undefined): string =>
 
 /** The text by which an address names an item: its table keys. */
 const idOf = (item: WireItem, keys: readonly string[]): string => JSON.stringify(keys.map((key) => keyTextOf(item, key)));
-
-const useItems = (query: Query, keyAttribute: string): readonly [ItemPages, () => void] => {
-  const { index, partition, types } = query;
-  const [tries, setTries] = useState(0);
-  const [pages, setPages] = useState(() => openItemPages({ index, partition, types }, keyAttribute));
-  useEffect(() => {
-    const fresh = openItemPages({ index, partition, types }, keyAttribute);
-    setPages(fresh);
-    void fresh.more();
-    return () => fresh.close();
-  }, [index, partition, types, keyAttribute, tries]);
-  useSyncExternalStore(pages.subscribe, pages.version);
-  return [pages, () => setTries((count) => count + 1)];
-};
 
 /** Pixels of the two key columns: what the keys of the first page need, within limits. */
 const useWidths = (
@@ -349,8 +325,10 @@ export const TableView = ({ query }: { readonly query: Query }): ReactNode => {
   const index = indexes.find(({ name }) => name === query["index"]) ?? table;
   const partitionKey = index?.partitionKey ?? "pk";
   const tableKeys = useMemo(() => [table?.partitionKey ?? "pk", ...(table?.sortKey === undefined ? [] : [table.sortKey])], [table]);
-  const [pages, again] = useItems(query, partitionKey);
-  const { item: id } = query;
+  const { item: id, index: name, partition, types } = query;
+  const [pages, again] = usePages(JSON.stringify([name, partition, types, partitionKey]), () =>
+    openItemPages({ index: name, partition, types }, partitionKey),
+  );
   const select = (item: WireItem | undefined): void =>
     go(addressOf("table", { ...query, item: item && idOf(item, tableKeys) }), { replace: true });
   return (

@@ -1,7 +1,7 @@
 import { fieldNames } from "../build-catalog.ts";
 import type { GraphDefinition } from "../definition.ts";
 import { attributesOf } from "../facts.ts";
-import { gridNames, levelName, makesPart } from "../grid-parts.ts";
+import { gridNames, isFieldPart, levelName } from "../grid-parts.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
 
 /** The fields that users define: their parents, the attributes that name and order rows, and the names that they take. */
@@ -25,7 +25,7 @@ export const checkGrids = (definition: GraphDefinition, report: Report): void =>
     reportUnknown(report, place, levels.map(levelName), { rule: "attribute", what: "an attribute here", known });
     const { index: _index, ...names } = gridNames(name);
     for (const part of Object.values(names))
-      if (definition.nodes[part] ?? definition.edges?.[part] ?? !makesPart(definition.parts?.[part]))
+      if (definition.nodes[part] ?? definition.edges?.[part] ?? !isFieldPart(definition.parts?.[part]))
         report("reservedName", place, `the fields of "${name}" are stored as "${part}", which the model defines itself. Rename that.`);
   });
 };
