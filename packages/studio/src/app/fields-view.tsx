@@ -173,6 +173,23 @@ const Tools = ({
   );
 };
 
+/** Sends a change of a field; the view no longer sorts, filters or groups by a field that is gone. */
+const sendFor =
+  (type: GridType, { parent, sort, filters, group }: Query, to: (query: Query) => void): Send =>
+  async (change) => {
+    const parentId = JSON.parse(parent ?? "{}") as WireRow;
+    const answer = await post<RetypeAnswer>("fields", { type: type.name, parent: parentId, ...change });
+    if (change.change !== "delete") return answer;
+    const gone = `${PREFIX}${change.fieldId}`;
+    const { [gone]: _, ...left } = parsedFilters(filters);
+    to({
+      filters: Object.keys(left).length === 0 ? undefined : JSON.stringify(left),
+      ...(sort === gone ? { sort: undefined, reverse: undefined } : {}),
+      ...(group === gone ? { group: undefined } : {}),
+    });
+    return answer;
+  };
+
 /** The rows of one node with the fields that its users have defined, as an application would show them. */
 export const FieldsView = ({
   type,
@@ -199,20 +216,6 @@ export const FieldsView = ({
     again();
   };
   const to = (more: Query): void => go(addressOf("rows", { ...query, ...more }), { replace: true });
-  const send: Send = async (change) => {
-    const parentId = JSON.parse(parentText ?? "{}") as WireRow;
-    const answer = await post<RetypeAnswer>("fields", { type: type.name, parent: parentId, ...change });
-    if (change.change !== "delete") return answer;
-    // The view no longer sorts, filters or groups by what is gone.
-    const gone = `${PREFIX}${change.fieldId}`;
-    const { [gone]: _, ...left } = parsedFilters(filters);
-    to({
-      filters: Object.keys(left).length === 0 ? undefined : JSON.stringify(left),
-      ...(sort === gone ? { sort: undefined, reverse: undefined } : {}),
-      ...(grouped === gone ? { group: undefined } : {}),
-    });
-    return answer;
-  };
   const closeDialog = (): void => {
     setDialog(undefined);
     refresh();
@@ -255,7 +258,7 @@ export const FieldsView = ({
         )}
         written={() => setWritten((count) => count + 1)}
       />
-      {dialog ? <FieldDialog field={dialog.field} send={send} close={closeDialog} done={closeDialog} /> : null}
+      {dialog ? <FieldDialog field={dialog.field} send={sendFor(type, query, to)} close={closeDialog} done={closeDialog} /> : null}
     </>
   );
 };

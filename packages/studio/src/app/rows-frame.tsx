@@ -7,7 +7,7 @@ import { useModel } from "./model.ts";
 import type { Pages } from "./pages.ts";
 import { addressOf, go, type Query } from "./route.ts";
 import type { Column } from "./row-cells.tsx";
-import { withFields } from "./row-edits.ts";
+import { type RowEdits, withFields } from "./row-edits.ts";
 import { RowGrid } from "./row-grid.tsx";
 import { ParentSelect, parsedFilters, PendingBar, useEdits } from "./row-tools.tsx";
 
@@ -27,21 +27,7 @@ export interface PanelWays {
   readonly drop: () => void;
 }
 
-/** Rows as a grid under a heading: edited in place, with the row that the address names beside it. */
-export const RowsFrame = ({
-  type,
-  query,
-  pages,
-  columns,
-  sorts = type.sorts,
-  facts,
-  tools,
-  above,
-  isReady = true,
-  menu,
-  panel,
-  written,
-}: {
+interface FrameProps {
   readonly type: WireType;
   readonly query: Query;
   readonly pages: Pages<WireRow>;
@@ -58,8 +44,51 @@ export const RowsFrame = ({
   readonly panel: (row: WireRow, ways: PanelWays) => ReactNode;
   /** Called when changes were written. */
   readonly written?: () => void;
-}): ReactNode => {
-  const { local, place, writes } = useModel();
+}
+
+const Heading = ({
+  type,
+  query,
+  pages,
+  facts,
+  tools,
+}: Pick<FrameProps, "type" | "query" | "pages" | "facts"> & { readonly tools: ReactNode }): ReactNode => {
+  const count = pages.isComplete ? counted(pages.count, "row") : `${pages.count.toLocaleString("en-US")}+ rows`;
+  return (
+    <div className="heading">
+      <h1>
+        <TypeMark type={type.name} kind="node" />
+      </h1>
+      {type.grid ? <ParentSelect type={type} current={query["parent"]} /> : null}
+      <p aria-live="polite">
+        {count} · {facts}
+      </p>
+      <div className="tools">{tools}</div>
+    </div>
+  );
+};
+
+/** Asks before changes are written to a table that is not on this machine. */
+const AskToWrite = ({
+  edits,
+  write,
+  close,
+}: {
+  readonly edits: RowEdits;
+  readonly write: () => void;
+  readonly close: () => void;
+}): ReactNode => (
+  <Confirm title={`Write to ${useModel().place}?`} action="Write" confirm={write} close={close}>
+    <p>
+      This table is not on this machine: {counted(edits.count, "change")} in {counted(edits.rows, "row")}.
+    </p>
+  </Confirm>
+);
+
+/** Rows as a grid under a heading: edited in place, with the row that the address names beside it. */
+export const RowsFrame = (props: FrameProps): ReactNode => {
+  const { type, query, pages, columns, sorts = type.sorts, facts, tools, above, isReady = true, menu, panel, written } = props;
+  const { local, writes } = useModel();
   const edits = useEdits(type.name);
   const [asking, setAsking] = useState(false);
   const keyOf = (row: WireRow): string => JSON.stringify(idIn(type, row));
@@ -81,20 +110,10 @@ export const RowsFrame = ({
     pages.replace(isSelected, undefined);
     close();
   };
-  const count = pages.isComplete ? counted(pages.count, "row") : `${pages.count.toLocaleString("en-US")}+ rows`;
   return (
     <div className="table-view">
       <div className="table-main">
-        <div className="heading">
-          <h1>
-            <TypeMark type={type.name} kind="node" />
-          </h1>
-          {type.grid ? <ParentSelect type={type} current={query["parent"]} /> : null}
-          <p aria-live="polite">
-            {count} · {facts}
-          </p>
-          <div className="tools">{tools(to)}</div>
-        </div>
+        <Heading {...{ type, query, pages, facts }} tools={tools(to)} />
         <PendingBar edits={edits} save={save} />
         {above}
         {pages.error && pages.count === 0 ? (
@@ -113,13 +132,7 @@ export const RowsFrame = ({
         )}
       </div>
       {selected ? panel(selected, { close, drop }) : null}
-      {asking ? (
-        <Confirm title={`Write to ${place}?`} action="Write" confirm={() => void write()} close={() => setAsking(false)}>
-          <p>
-            This table is not on this machine: {counted(edits.count, "change")} in {counted(edits.rows, "row")}.
-          </p>
-        </Confirm>
-      ) : null}
+      {asking ? <AskToWrite edits={edits} write={() => void write()} close={() => setAsking(false)} /> : null}
     </div>
   );
 };
