@@ -2,8 +2,10 @@ import { EdgetableError, type Catalog } from "edgetable";
 import { type ColumnType, sqlTypes } from "../column-type.ts";
 import { type StoredColumn, type StoredTable, tableOf } from "../lake.ts";
 
-/** A declared aggregate of a catalog. */
+/** A declared aggregate of a node's edges or parts. */
 export type AggregateFact = Catalog["facts"]["aggregates"][number];
+/** A declared summary: an aggregate, on an edge, of the edges of another type between the same two nodes. */
+export type SummaryFact = Catalog["facts"]["summaries"][number];
 
 interface Tables {
   readonly tables: readonly StoredTable[];
@@ -80,7 +82,7 @@ const conditions = (table: StoredTable, where: AggregateFact["where"]): readonly
     return all.map(([operator, operand]) => comparison(column, operator, operand));
   });
 
-const measure = ({ operation, of }: AggregateFact, table: StoredTable): string => {
+const measure = ({ operation, of }: Pick<AggregateFact, "operation" | "of">, table: StoredTable): string => {
   if (operation === "count") return "count(*)";
   if (operation === "distinct" && of === undefined) return "count(distinct e.far)";
   const { name, type } = attributeColumn(table, of ?? "");
@@ -91,6 +93,26 @@ const measure = ({ operation, of }: AggregateFact, table: StoredTable): string =
   return operation === "average" ? `sum(cast(${column} as double)) / count(${column})` : `${operation}(${column})`;
 };
 
+/** The rows of a table that count towards a fact, as a condition on `e`. */
+const counted = (table: StoredTable, { where, of }: Pick<AggregateFact, "where" | "of">): string => {
+  const filters = [...conditions(table, where), ...(of === undefined ? [] : [`e.${attributeColumn(table, of).name} is not null`])];
+  return filters.length === 0 ? "" : ` where ${filters.join(" and ")}`;
+};
+
+/** The value of a fact where it is joined as `totals`: counts and sums of nothing are 0, the others null. */
+const valueOf = ({ operation, attribute }: Pick<AggregateFact, "operation" | "attribute">, holder: StoredTable): string => {
+  const startsAtZero = operation === "count" || operation === "sum" || operation === "distinct";
+  const zero = attributeColumn(holder, attribute).type === "number" ? "0e0" : "0";
+  return startsAtZero ? `coalesce(totals.value, ${zero})` : "totals.value";
+};
+
+const isSymmetric = ({ edges }: Catalog, { kind, name }: { readonly kind: string; readonly name: string }): boolean =>
+  kind === "edge" && edges[name]?.definition.symmetric === true;
+
+/** Both readings of rows: as they are, and with their ends exchanged. A row from a node to itself has one. */
+const bothWays = (read: (near: string, far: string) => string): string =>
+  `${read("source", "target")} union all ${read("target", "source")} where source <> target`;
+
 /**
  * The SELECT that computes an aggregate for every node of its type: `node` and `value`. Counts and sums of nothing are 0, the
  * others null. The SQL means the same in DuckDB and Spark.
@@ -98,24 +120,43 @@ const measure = ({ operation, of }: AggregateFact, table: StoredTable): string =
 export const factSelect = (lake: Tables, catalog: Catalog, fact: AggregateFact): string => {
   const nodes = tableOf(lake, fact.node, "node");
   const table = tableOf(lake, fact.over.name, fact.over.kind);
-  const startsAtZero = fact.operation === "count" || fact.operation === "sum" || fact.operation === "distinct";
-  const value = attributeColumn(nodes, fact.attribute).type === "number" ? "0e0" : "0";
-  const filters = [
-    ...conditions(table, fact.where),
-    ...(fact.of === undefined ? [] : [`e.${attributeColumn(table, fact.of).name} is not null`]),
-  ];
   const ends = (near: string, far: string): string => `select *, ${near} as near, ${far} as far from ${table.name}`;
-  // An edge without direction counts at both of its ends, one from a node to itself once: as in transactions.
-  const isSymmetric = fact.over.kind === "edge" && catalog.edges[fact.over.name]?.definition.symmetric === true;
   const source =
     fact.over.kind === "part"
       ? ends("owner", "owner")
-      : isSymmetric
-        ? `${ends("source", "target")} union all ${ends("target", "source")} where source <> target`
+      : // An edge without direction counts at both of its ends, one from a node to itself once: as in transactions.
+        isSymmetric(catalog, fact.over)
+        ? bothWays(ends)
         : fact.over.direction === "in"
           ? ends("target", "source")
           : ends("source", "target");
-  const totals = `select e.near, ${measure(fact, table)} as value from (${source}) as e${filters.length === 0 ? "" : ` where ${filters.join(" and ")}`} group by e.near`;
-  const shown = startsAtZero ? `coalesce(totals.value, ${value})` : "totals.value";
-  return `select n.node, ${shown} as value from ${nodes.name} as n left join (${totals}) as totals on totals.near = n.node`;
+  const totals = `select e.near, ${measure(fact, table)} as value from (${source}) as e${counted(table, fact)} group by e.near`;
+  return `select n.node, ${valueOf(fact, nodes)} as value from ${nodes.name} as n left join (${totals}) as totals on totals.near = n.node`;
+};
+
+/**
+ * The SELECT that computes a summary for every edge that has it: `source`, `target`, the edge's own key and `value`. Parallel
+ * edges each have what agrees with their key.
+ */
+export const summarySelect = (lake: Tables, catalog: Catalog, fact: SummaryFact): string => {
+  const edges = tableOf(lake, fact.edge, "edge");
+  const table = tableOf(lake, fact.over.name, "edge");
+  const ends = (near: string, far: string): string => `select *, ${near} as near, ${far} as far from ${table.name}`;
+  // An edge without direction counts for the edge from either end to the other.
+  const source =
+    fact.over.direction === "between" || isSymmetric(catalog, fact.over)
+      ? bothWays(ends)
+      : fact.over.direction === "along"
+        ? ends("source", "target")
+        : ends("target", "source");
+  const keys = catalog.edges[fact.edge]!.key.map((field) => ({
+    own: attributeColumn(edges, field).name,
+    other: attributeColumn(table, field).name,
+  }));
+  const by = ["e.near", "e.far", ...keys.map(({ other }) => `e.${other}`)];
+  const named = ["e.near", "e.far", ...keys.map(({ other }, at) => `e.${other} as key_${at}`)];
+  const totals = `select ${named.join(", ")}, ${measure(fact, table)} as value from (${source}) as e${counted(table, fact)} group by ${by.join(", ")}`;
+  const on = ["totals.near = n.source", "totals.far = n.target", ...keys.map(({ own }, at) => `totals.key_${at} = n.${own}`)];
+  const shown = ["n.source", "n.target", ...keys.map(({ own }) => `n.${own}`)];
+  return `select ${shown.join(", ")}, ${valueOf(fact, edges)} as value from ${edges.name} as n left join (${totals}) as totals on ${on.join(" and ")}`;
 };

@@ -1,8 +1,8 @@
 import type { Catalog } from "edgetable";
 import { findingKinds, type FindingKind } from "edgetable/verify";
 import type { ColumnType } from "../column-type.ts";
-import { type Lake, type ResultRow, type StoredTable, tableOf } from "../lake.ts";
-import { attributeColumn, factSelect } from "./fact-sql.ts";
+import { type Lake, type Program, type ResultRow, type Step, type StoredTable, tableOf } from "../lake.ts";
+import { attributeColumn, factSelect, summarySelect } from "./fact-sql.ts";
 
 /** One difference between what is stored and what follows from the other rows of the lake. */
 export interface LakeFinding {
@@ -40,9 +40,14 @@ export interface ValidateOptions {
   readonly examples?: number;
 }
 
-/** A rule: a SELECT of the rows that break it, with the columns `stored` and `expected`, and what they have in common. */
+interface Tables {
+  readonly tables: readonly StoredTable[];
+}
+
+/** A rule: a SELECT of the rows that break it, with the columns of `keys`, `stored` and `expected`, and what they have in common. */
 interface Rule {
   readonly kind: FindingKind;
+  readonly keys: readonly string[];
   readonly definition: string;
   readonly attribute?: string;
   readonly select: string;
@@ -62,14 +67,18 @@ const differs = (stored: string, expected: string, type: ColumnType): string =>
     ? `(${stored} is distinct from ${expected} and coalesce(abs(${stored} - ${expected}) > 1e-9 * greatest(abs(${stored}), abs(${expected})), true))`
     : `${stored} is distinct from ${expected}`;
 
-const aggregateRules = (lake: Lake, catalog: Catalog): readonly Rule[] =>
+/** What is wrong with a derived attribute, in the words of `verify`. */
+const factKind = ({ freshness }: { readonly freshness: string }): FindingKind => (freshness === "stream" ? "staleFact" : "wrongAggregate");
+
+const aggregateRules = (lake: Tables, catalog: Catalog): readonly Rule[] =>
   catalog.facts.aggregates.map((fact): Rule => {
     const table = tableOf(lake, fact.node, "node");
     const { name, type } = attributeColumn(table, fact.attribute);
     const select = `select n.node, n.${name} as stored, wanted.value as expected from ${table.name} as n
       join (${factSelect(lake, catalog, fact)}) as wanted on wanted.node = n.node where ${differs(`n.${name}`, "wanted.value", type)}`;
     return {
-      kind: "wrongAggregate",
+      kind: factKind(fact),
+      keys: ["node"],
       definition: fact.node,
       attribute: fact.attribute,
       select,
@@ -86,29 +95,47 @@ const keyColumns = (catalog: Catalog, table: StoredTable): readonly string[] => 
   return [...leading[table.kind], ...(own ?? []).map((attribute) => attributeColumn(table, attribute).name)];
 };
 
-const copyRules = (lake: Lake, catalog: Catalog): readonly Rule[] =>
+const summaryRules = (lake: Tables, catalog: Catalog): readonly Rule[] =>
+  catalog.facts.summaries.map((fact): Rule => {
+    const table = tableOf(lake, fact.edge, "edge");
+    const { name, type } = attributeColumn(table, fact.attribute);
+    const keys = keyColumns(catalog, table);
+    const on = keys.map((key) => `wanted.${key} = e.${key}`).join(" and ");
+    return {
+      kind: factKind(fact),
+      keys,
+      definition: fact.edge,
+      attribute: fact.attribute,
+      select: `select ${keys.map((key) => `e.${key}`).join(", ")}, e.${name} as stored, wanted.value as expected from ${table.name} as e
+        join (${summarySelect(lake, catalog, fact)}) as wanted on ${on} where ${differs(`e.${name}`, "wanted.value", type)}`,
+      reason: ({ stored, expected }) =>
+        `"${fact.attribute}" holds ${shown(stored)}; the edges of "${fact.over.name}" between its ends make ${shown(expected)}.`,
+    };
+  });
+
+const copyRules = (lake: Tables, catalog: Catalog): readonly Rule[] =>
   catalog.facts.copies.flatMap(({ attribute, onto, end, of }): readonly Rule[] => {
     const table = tableOf(lake, onto.name, onto.kind);
     const types = onto.kind === "part" ? [catalog.parts[onto.name]!.definition.of] : catalog.edges[onto.name]![end];
     const at = onto.kind === "part" ? "owner" : end === "from" ? "source" : "target";
     const { name, type } = attributeColumn(table, attribute);
+    const keys = keyColumns(catalog, table);
     return types.map((node): Rule => {
       const source = tableOf(lake, node, "node");
       const from = attributeColumn(source, of).name;
       return {
         kind: "staleCopy",
+        keys,
         definition: onto.name,
         attribute,
-        select: `select ${keyColumns(catalog, table)
-          .map((key) => `e.${key}`)
-          .join(", ")}, e.${name} as stored, n.${from} as expected from ${table.name} as e
+        select: `select ${keys.map((key) => `e.${key}`).join(", ")}, e.${name} as stored, n.${from} as expected from ${table.name} as e
           join ${source.name} as n on n.node = e.${at} where ${differs(`e.${name}`, `n.${from}`, type)}`,
         reason: ({ stored, expected }) => `"${attribute}" holds ${shown(stored)}; "${of}" of its "${node}" is ${shown(expected)}.`,
       };
     });
   });
 
-const endRules = (lake: Lake, catalog: Catalog): readonly Rule[] =>
+const endRules = (lake: Tables, catalog: Catalog): readonly Rule[] =>
   lake.tables.flatMap((table): readonly Rule[] => {
     if (table.kind === "node") return [];
     const { definition, kind } = table;
@@ -129,6 +156,7 @@ const endRules = (lake: Lake, catalog: Catalog): readonly Rule[] =>
       return [
         {
           kind: kind === "part" ? "orphanedPart" : stays ? "leftEdge" : "dangling",
+          keys,
           definition,
           select: `select ${keys.map((key) => `e.${key}`).join(", ")}, null as stored, e.${column} as expected from ${table.name} as e
             anti join (${nodes}) as n on n.node = e.${column}`,
@@ -138,13 +166,14 @@ const endRules = (lake: Lake, catalog: Catalog): readonly Rule[] =>
     });
   });
 
-const uniqueRules = (lake: Lake, catalog: Catalog): readonly Rule[] =>
+const uniqueRules = (lake: Tables, catalog: Catalog): readonly Rule[] =>
   Object.values(catalog.nodes).flatMap(({ name: definition, definition: { unique = [] } }) =>
     unique.map((attribute): Rule => {
       const table = tableOf(lake, definition, "node");
       const { name } = attributeColumn(table, attribute);
       return {
         kind: "duplicate",
+        keys: ["node"],
         definition,
         attribute,
         select: `select node, ${name} as stored, null as expected from ${table.name} where ${name} is not null qualify count(*) over (partition by ${name}) > 1`,
@@ -152,6 +181,33 @@ const uniqueRules = (lake: Lake, catalog: Catalog): readonly Rule[] =>
       };
     }),
   );
+
+const rulesOf = (lake: Tables, catalog: Catalog): readonly Rule[] =>
+  [aggregateRules, summaryRules, copyRules, endRules, uniqueRules].flatMap((rules) => rules(lake, catalog));
+
+/**
+ * The validation as a program, for Spark where one machine is too small: one row for each difference, with the columns `kind`,
+ * `definition`, `attribute`, `item` (the columns of its key), `stored` and `expected` as text. See {@link validate}.
+ *
+ * @throws {analytics.lake} if the lake is older than the model
+ */
+export const validation = (lake: Tables, catalog: Catalog): Program => {
+  const steps = rulesOf(lake, catalog).map(({ kind, definition, attribute, keys, select }, at): Step => {
+    const item = keys.map((key) => `cast(${key} as string)`).join(", ");
+    const named = attribute === undefined ? "cast(null as string)" : `'${attribute.replaceAll("'", "''")}'`;
+    const columns = `'${kind}' as kind, '${definition}' as definition, ${named} as attribute, concat_ws(' > ', ${item}) as item`;
+    const values = "cast(stored as string) as stored, cast(expected as string) as expected";
+    return { kind: "table", name: `difference_${at}`, select: `select ${columns}, ${values} from (${select}) as differences` };
+  });
+  const none = "select cast(null as string) as kind, null as definition, null as attribute, null as item where 1 = 0";
+  const all = steps.map((_, at) => `select * from difference_${at}`).join(" union all ");
+  return {
+    job: "validation",
+    what: "What differs from what the other rows of the lake make it.",
+    steps: [...steps, { kind: "table", name: "validation", select: all || none }],
+    result: { table: "validation", orderBy: "kind, definition, attribute nulls first, item" },
+  };
+};
 
 /**
  * Recomputes from the lake alone what transactions and streams keep, and reports where a row differs: derived attributes and
@@ -165,8 +221,7 @@ const uniqueRules = (lake: Lake, catalog: Catalog): readonly Rule[] =>
  */
 export const validate = async (lake: Lake, catalog: Catalog, { examples = 10 }: ValidateOptions = {}): Promise<ValidationReport> => {
   const found = new Map<FindingKind, { count: number; readonly examples: LakeFinding[] }>();
-  const rules = [...aggregateRules(lake, catalog), ...copyRules(lake, catalog), ...endRules(lake, catalog), ...uniqueRules(lake, catalog)];
-  for (const { kind, definition, attribute, select, reason } of rules) {
+  for (const { kind, definition, attribute, select, reason } of rulesOf(lake, catalog)) {
     const [counted] = await lake.query(`select count(*) as rows from (${select})`);
     const count = Number(counted?.["rows"]);
     if (count === 0) continue;

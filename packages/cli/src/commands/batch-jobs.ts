@@ -2,6 +2,7 @@ import type * as Analytics from "@edgetable/analytics";
 import type { Lake, Program } from "@edgetable/analytics";
 import { didYouMean } from "edgetable";
 import { usageError } from "../failure.ts";
+import { loadModel, theGraph } from "../model.ts";
 import { wholeNumber, type Invocation, type OptionSpec } from "../invocation.ts";
 
 /** Options of a job. */
@@ -36,6 +37,8 @@ interface JobSpec {
   readonly takes: readonly Setting[];
   /** The function of the analytics package. */
   readonly builder: keyof typeof Analytics;
+  /** True if it follows from the model, and takes no options. */
+  readonly ofModel?: true;
 }
 
 const jobs: Readonly<Record<string, JobSpec>> = {
@@ -96,6 +99,14 @@ const jobs: Readonly<Record<string, JobSpec>> = {
     takes: ["per", "top"],
     builder: "top",
   },
+  derived: { summary: 'derived attributes of freshness "batch"', needs: [], takes: [], builder: "derived", ofModel: true },
+  validation: {
+    summary: "differences from what transactions and streams keep",
+    needs: [],
+    takes: [],
+    builder: "validation",
+    ofModel: true,
+  },
 };
 
 /** The list of jobs in the help. */
@@ -125,7 +136,11 @@ const flagOf = (setting: string): string => `--${setting.replaceAll(/[A-Z]/g, (l
 const settings = new Set(Object.values(jobs).flatMap(({ needs, takes }) => [...needs, ...takes]));
 
 /** Builds the program of the job that is named. @throws {cli.usage} for an unknown job, and for options that it lacks or does not take */
-export const programOf = ({ args, options }: Invocation<JobOptions>, lake: Lake, module: typeof Analytics): Program => {
+export const programOf = async (
+  { args, options, io }: Invocation<JobOptions & { readonly model?: string }>,
+  lake: Lake,
+  module: typeof Analytics,
+): Promise<Program> => {
   const name = args[0] ?? "";
   const job = Object.hasOwn(jobs, name) ? jobs[name] : undefined;
   if (!job) {
@@ -137,7 +152,10 @@ export const programOf = ({ args, options }: Invocation<JobOptions>, lake: Lake,
   if (missing.length > 0) throw usageError(`The job ${name} needs ${missing.map(flagOf).join(" and ")}.`);
   const unused = [...settings].filter((setting) => options[setting] !== undefined && !known.includes(setting));
   if (unused.length > 0)
-    throw usageError(`The job ${name} does not take ${unused.map(flagOf).join(" or ")}. It takes ${known.map(flagOf).join(", ")}.`);
+    throw usageError(
+      `The job ${name} does not take ${unused.map(flagOf).join(" or ")}. It takes ${known.map(flagOf).join(", ") || "no options"}.`,
+    );
+  if (job.ofModel) return (module[job.builder] as typeof Analytics.derived)(lake, theGraph(await loadModel(options.model, io.cwd)).catalog);
   const parsed: Record<string, unknown> = {};
   for (const setting of known) if (options[setting] !== undefined) parsed[setting] = parseSetting(setting, options[setting]);
   return (module[job.builder] as (lake: Lake, options: object) => Program)(lake, parsed);

@@ -158,7 +158,7 @@ export const runCommand: CommandSpec = defineCommand<RunOptions>({
   run: (call) =>
     withLake(call, async (lake, module) => {
       const { options } = call;
-      const program = programOf(call, lake, module);
+      const program = await programOf(call, lake, module);
       if (options.set && options.out !== undefined) throw usageError("Give either --set or --out.");
       const onSpark = options.engine === "spark";
       if (options.set || options.out !== undefined) {
@@ -193,7 +193,7 @@ export const programCommand: CommandSpec = defineCommand<LakeOptions & JobOption
   ],
   run: (call) =>
     withLake(call, async (lake, module) => {
-      printJson(call, programOf(call, lake, module));
+      printJson(call, await programOf(call, lake, module));
       return exitCode.ok;
     }),
 });
