@@ -27,7 +27,14 @@ export { writeReport, type ReportOptions, type WrittenReport } from "./report.ts
 export type { ReportNumbers } from "./report-page.ts";
 export { writeBulk, type BulkFile, type BulkFormat, type BulkOptions, type BulkReport } from "./bulk.ts";
 export { derive, derived, type DeriveOptions } from "./facts/derive.ts";
-export { validate, validation, type LakeFinding, type LakeKindReport, type ValidateOptions, type ValidationReport } from "./facts/validate.ts";
+export {
+  validate,
+  validation,
+  type LakeFinding,
+  type LakeKindReport,
+  type ValidateOptions,
+  type ValidationReport,
+} from "./facts/validate.ts";
 export type { ColumnType } from "./column-type.ts";
 export type { EngineLimits } from "./duckdb.ts";
 export {

@@ -1,40 +1,78 @@
 import type { Catalog } from "edgetable";
 import { sqlTypes } from "../column-type.ts";
-import { type Lake, type Program, type Step, type StoredTable, tableOf } from "../lake.ts";
+import { type Lake, type Program, type Step, type StoredColumn, type StoredTable, tableOf } from "../lake.ts";
 import type { Targets } from "../write-back/plan-changes.ts";
-import { writeBack, type Writable, type WriteBackOptions, type WriteBackReport } from "../write-back/write-back.ts";
-import { type AggregateFact, attributeColumn, factSelect } from "./fact-sql.ts";
+import { writeRows, type Writable, type WriteBackOptions, type WriteBackReport } from "../write-back/write-back.ts";
+import { type AggregateFact, attributeColumn, factSelect, type SummaryFact, summarySelect } from "./fact-sql.ts";
 
-/** The attributes that a batch job keeps. */
-const batchFacts = ({ facts }: Catalog): readonly AggregateFact[] => facts.aggregates.filter(({ freshness }) => freshness === "batch");
+interface Tables {
+  readonly tables: readonly StoredTable[];
+}
+
+type Fact = AggregateFact | SummaryFact;
+const ownerOf = (fact: Fact): string => ("node" in fact ? fact.node : fact.edge);
+
+/** The attributes that a batch job keeps: of nodes, then of edges. */
+const batchFacts = ({ facts }: Catalog): readonly Fact[] =>
+  [...facts.aggregates, ...facts.summaries].filter(({ freshness }) => freshness === "batch");
 
 /** The result's column of a fact: no two facts share one. */
-const columnOf = (fact: AggregateFact): string => `${fact.node}_${fact.attribute}`.toLowerCase();
+const columnOf = (fact: Fact): string => `${ownerOf(fact)}_${fact.attribute}`.toLowerCase();
+
+const castTo = (value: string, { type }: StoredColumn): string => {
+  const sql = sqlTypes[type];
+  // Spark's varchar has a length.
+  return `cast(${value} as ${sql.startsWith("varchar") ? sql.replace("varchar", "string") : sql})`;
+};
+
+/** The columns of an edge's own key. */
+const keyColumns = (lake: Tables, { edges }: Catalog, edge: string): readonly StoredColumn[] =>
+  edges[edge]!.key.map((field) => attributeColumn(tableOf(lake, edge, "edge"), field));
 
 /**
  * Derived attributes that are declared with `freshness: "batch"`, computed from the same declarations that transactions and
- * streams use: one row for each node that has some.
+ * streams use: one row for each node that has some, and for each edge, with its type in `edge`, its ends in `source` and `target`
+ * and its own key as text in `key_0`, `key_1`.
  */
-export const derived = (lake: { readonly tables: readonly StoredTable[] }, catalog: Catalog): Program => {
+export const derived = (lake: Tables, catalog: Catalog): Program => {
   const facts = batchFacts(catalog);
-  const steps = facts.map((fact, at): Step => ({ kind: "table", name: `fact_${at}`, select: factSelect(lake, catalog, fact) }));
-  const typed = (fact: AggregateFact): string => sqlTypes[attributeColumn(tableOf(lake, fact.node, "node"), fact.attribute).type];
-  const selects = [...new Set(facts.map(({ node }) => node))].map((node) => {
-    const columns = facts.map((fact, at) => {
-      const type = typed(fact);
-      return `cast(${fact.node === node ? `fact_${at}.value` : "null"} as ${type === "varchar" ? "string" : type}) as ${columnOf(fact)}`;
-    });
-    const joins = facts.flatMap((fact, at) => (fact.node === node ? [` join fact_${at} on fact_${at}.node = n.node`] : []));
-    return `select n.node, ${columns.join(", ")} from ${tableOf(lake, node, "node").name} as n${joins.join("")}`;
+  const steps = facts.map((fact, at): Step => {
+    const select = "node" in fact ? factSelect(lake, catalog, fact) : summarySelect(lake, catalog, fact);
+    return { kind: "table", name: `fact_${at}`, select };
   });
+  const edges = [...new Set(facts.flatMap((fact) => ("edge" in fact ? [fact.edge] : [])))];
+  const keys = Array.from({ length: Math.max(0, ...edges.map((edge) => catalog.edges[edge]!.key.length)) }, (_, at) => `key_${at}`);
+  const leading = ["node", ...(edges.length > 0 ? ["edge", "source", "target", ...keys] : [])];
+  const selectOf = (owner: string, table: StoredTable, identity: Readonly<Record<string, string>>): string => {
+    const own = leading.map((column) => `${identity[column] ?? "cast(null as string)"} as ${column}`);
+    const columns = facts.map((fact, at) => {
+      const value = ownerOf(fact) === owner ? `fact_${at}.value` : "null";
+      const holder = "node" in fact ? tableOf(lake, fact.node, "node") : tableOf(lake, fact.edge, "edge");
+      return `${castTo(value, attributeColumn(holder, fact.attribute))} as ${columnOf(fact)}`;
+    });
+    const by = table.kind === "node" ? ["node"] : ["source", "target", ...keyColumns(lake, catalog, owner).map(({ name }) => name)];
+    const joins = facts.flatMap((fact, at) =>
+      ownerOf(fact) === owner ? [` join fact_${at} on ${by.map((column) => `fact_${at}.${column} = n.${column}`).join(" and ")}`] : [],
+    );
+    return `select ${[...own, ...columns].join(", ")} from ${table.name} as n${joins.join("")}`;
+  };
+  const nodes = [...new Set(facts.flatMap((fact) => ("node" in fact ? [fact.node] : [])))];
+  const selects = [
+    ...nodes.map((node) => selectOf(node, tableOf(lake, node, "node"), { node: "n.node" })),
+    ...edges.map((edge) => {
+      const own = keyColumns(lake, catalog, edge).map(({ name }, at) => [`key_${at}`, `cast(n.${name} as string)`] as const);
+      const identity = { edge: `'${edge}'`, source: "n.source", target: "n.target", ...Object.fromEntries(own) };
+      return selectOf(edge, tableOf(lake, edge, "edge"), identity);
+    }),
+  ];
   return {
     job: "derived",
-    what: `Derived attributes kept in batch: ${facts.map(({ node, attribute }) => `${node}.${attribute}`).join(", ") || "none"}.`,
+    what: `Derived attributes kept in batch: ${facts.map((fact) => `${ownerOf(fact)}.${fact.attribute}`).join(", ") || "none"}.`,
     steps: [
       ...steps,
       { kind: "table", name: "derived", select: selects.join(" union all ") || "select cast(null as string) as node where 1 = 0" },
     ],
-    result: { table: "derived", orderBy: "node" },
+    result: { table: "derived", orderBy: edges.length > 0 ? leading.map((column) => `${column} nulls last`).join(", ") : "node" },
   };
 };
 
@@ -42,8 +80,8 @@ export const derived = (lake: { readonly tables: readonly StoredTable[] }, catal
 export type DeriveOptions = Omit<WriteBackOptions, "to" | "given" | "absent">;
 
 /**
- * Computes every derived attribute that is declared with `freshness: "batch"`, and writes those that changed: see
- * {@link writeBack}. A value that another batch job has written since the extraction is left alone.
+ * Computes every derived attribute that is declared with `freshness: "batch"`, and writes those that changed onto their nodes and
+ * edges: see {@link writeBack}. A value that another batch job has written since the extraction is left alone.
  *
  * @throws {analytics.lake} if the lake is older than the model
  * @throws {job.busy} while another process writes
@@ -53,10 +91,17 @@ export type DeriveOptions = Omit<WriteBackOptions, "to" | "given" | "absent">;
  * await derive(db, lake, { unitsPerSecond: 200 });
  */
 export const derive = (db: Writable, lake: Lake, options: DeriveOptions = {}): Promise<WriteBackReport> => {
+  const { catalog } = db;
   const to: Record<string, Record<string, string>> = {};
-  for (const fact of batchFacts(db.catalog)) (to[fact.node] ??= {})[fact.attribute] = columnOf(fact);
+  for (const fact of batchFacts(catalog)) (to[ownerOf(fact)] ??= {})[fact.attribute] = columnOf(fact);
   const targets: Targets = to;
   if (Object.keys(to).length === 0)
     return Promise.resolve({ matched: 0, changes: 0, written: 0, already: 0, skipped: 0, skippedItems: [], resumed: false, writeUnits: 0 });
-  return writeBack(db, lake, derived(lake, db.catalog), { job: "derived", ...options, to: targets, given: "value" });
+  const rowsOf = (result: string, { kind, definition }: StoredTable): string => {
+    if (kind === "node") return result;
+    const keys = keyColumns(lake, catalog, definition).map((column, at) => `${castTo(`key_${at}`, column)} as ${column.name}`);
+    const values = Object.values(to[definition] ?? {});
+    return `(select ${["source", "target", ...keys, ...values].join(", ")} from ${result} where edge = '${definition}')`;
+  };
+  return writeRows(db, lake, derived(lake, catalog), { job: "derived", ...options, to: targets, given: "value", rowsOf });
 };

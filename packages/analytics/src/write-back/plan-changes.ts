@@ -9,6 +9,8 @@ export type Targets = Readonly<Record<string, Readonly<Record<string, string>>>>
 /** How the changes of a result are found. */
 export interface ChangeSettings {
   readonly to: Targets;
+  /** The rows of a result that belong to a table, as a table or a SELECT in parentheses. @default the result */
+  readonly rowsOf?: ((result: string, table: StoredTable) => string) | undefined;
   readonly absent: "keep" | "remove";
   readonly tolerance: number;
 }
@@ -141,7 +143,7 @@ const changed = (before: string, after: string, { type, tolerance }: { readonly 
 /** True for an attribute that follows from other rows and is not computed in batch. */
 const isKeptElsewhere = ({ facts: { aggregates, copies, summaries } }: Catalog, name: string, attribute: string): boolean =>
   copies.some((copy) => copy.onto.name === name && copy.attribute === attribute) ||
-  summaries.some((fact) => fact.edge === name && fact.attribute === attribute) ||
+  summaries.some((fact) => fact.edge === name && fact.attribute === attribute && fact.freshness !== "batch") ||
   aggregates.some((fact) => fact.node === name && fact.attribute === attribute && fact.freshness !== "batch");
 
 /** Finds the changes of one table, and writes them to a file. */
@@ -243,9 +245,12 @@ export const planChanges = async (
 ): Promise<readonly Target[]> => {
   const entries = Object.entries(settings.to);
   if (entries.length === 0) refuse("Name what to write: a node, edge or part with its attributes.", {});
-  const types = await resultTypes(lake, result);
   const targets: Target[] = [];
-  for (const entry of entries)
-    targets.push(await planTarget({ lake, catalog, result, types }, entry, { ...settings, file: fileOf(tableOf(lake, entry[0])) }));
+  for (const entry of entries) {
+    const table = tableOf(lake, entry[0]);
+    const rows = settings.rowsOf?.(result, table) ?? result;
+    const source = { lake, catalog, result: rows, types: await resultTypes(lake, rows) };
+    targets.push(await planTarget(source, entry, { ...settings, file: fileOf(table) }));
+  }
   return targets;
 };

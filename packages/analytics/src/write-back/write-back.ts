@@ -8,7 +8,7 @@ import type { ColumnType } from "../column-type.ts";
 import { literal } from "../duckdb.ts";
 import { readNodeText } from "../lake-tables.ts";
 import { type Lake, type Program, readLakeFile, type ResultRow } from "../lake.ts";
-import { planChanges, type Target, type Targets } from "./plan-changes.ts";
+import { type ChangeSettings, planChanges, type Target, type Targets } from "./plan-changes.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -171,27 +171,26 @@ const sender = ({ db, job, options: { given } }: Writing, { table, keys, version
     return several ? { type: found.type, ...found.id } : found.id;
   };
   const byVersion = version !== undefined && given !== "value";
-  const isDerived = attributes.some(({ attribute }) =>
-    db.catalog.facts.aggregates.some((fact) => fact.node === definition && fact.attribute === attribute),
-  );
+  const { aggregates, summaries } = db.catalog.facts;
+  const derived = [...aggregates.filter(({ node }) => node === definition), ...summaries.filter(({ edge }) => edge === definition)];
+  const isDerived = attributes.some(({ attribute }) => derived.some((fact) => fact.attribute === attribute));
   return (row: ResultRow, change: Change): PromiseLike<WriteOutcome<Row>> => {
     const { set, remove } = change;
     const changes = remove.length === 0 ? set : { set, remove };
     const options = conditionOf(byVersion ? change : { ...change, version: undefined }, byVersion);
+    const key = Object.fromEntries(keys.map(({ name, attribute = name, type }) => [attribute, valueOf(type, row[name])]));
+    const { from = [], to = [] } = db.catalog.edges[definition] ?? {};
+    const endsOf = () => [idOf(row["source"], from.length > 1), idOf(row["target"], to.length > 1)] as const;
     if (isDerived) {
       const values = { ...set, ...Object.fromEntries(remove.map((name) => [name, undefined])) };
-      return job.setDerived(
-        definition,
-        idOf(row["node"]),
-        values,
-        conditionOf({ ...change, version: undefined }, false)["if"] as Row,
-      ) as Promise<WriteOutcome<Row>>;
+      const stored = conditionOf({ ...change, version: undefined }, false)["if"] as Row;
+      const [source, target] = kind === "edge" ? endsOf() : [];
+      const id = kind === "edge" ? { ...key, from: source, to: target } : idOf(row["node"]);
+      return job.setDerived(definition, id, values, stored) as Promise<WriteOutcome<Row>>;
     }
-    const key = Object.fromEntries(keys.map(({ name, attribute = name, type }) => [attribute, valueOf(type, row[name])]));
     if (kind === "node") return member.update(idOf(row["node"]), changes, options);
     if (kind === "part") return member.update(idOf(row["owner"]), key, changes, options);
-    const { from, to } = db.catalog.edges[definition]!;
-    const ends = [idOf(row["source"], from.length > 1), idOf(row["target"], to.length > 1)] as const;
+    const ends = endsOf();
     return member.relink(...ends, changes, keys.length === 0 ? options : { ...options, key });
   };
 };
@@ -280,19 +279,22 @@ const hash = (text: string): string => createHash("sha256").update(text).digest(
 /** The list of a job's changes, in its folder in the lake. */
 const planIn = (folder: string): string => join(folder, "changes.json");
 
+/** The options of a write-back, and which rows of the result belong to a table. */
+type ResultOptions = WriteBackOptions & Pick<ChangeSettings, "rowsOf">;
+
 /** The changes of a result: those that a run which was cut off left in the lake, else found anew. */
 const changesOf = async (
   { catalog }: Writable,
-  { lake, results, options, folder }: { lake: Lake; results: Program | string; options: WriteBackOptions; folder: string },
+  { lake, results, options, folder }: { lake: Lake; results: Program | string; options: ResultOptions; folder: string },
 ): Promise<readonly Target[]> => {
   const plan = planIn(folder);
   if (existsSync(plan)) return JSON.parse(await readFile(plan, "utf8")) as readonly Target[];
   await mkdir(folder, { recursive: true });
   const result =
     typeof results === "string" ? `(${results})` : await lake.compute(results, options.signal ? { signal: options.signal } : {});
-  const { to, absent = "keep", tolerance = 0 } = options;
+  const { to, absent = "keep", tolerance = 0, rowsOf } = options;
   const fileOf = ({ name }: { readonly name: string }): string => join(folder, `${name}.parquet`);
-  const targets = await planChanges(lake, catalog, { result, settings: { to, absent, tolerance }, fileOf });
+  const targets = await planChanges(lake, catalog, { result, settings: { to, absent, tolerance, rowsOf }, fileOf });
   // The list comes last and at once: half of the changes are never taken for all.
   await writeFile(`${plan}.new`, JSON.stringify(targets));
   await rename(`${plan}.new`, plan);
@@ -306,28 +308,8 @@ const checkRange = (name: string, value: number | undefined, [least, most]: read
   });
 };
 
-/**
- * Writes a job's results onto nodes, edges and parts of the table that the lake was extracted from: only values that differ
- * from the lake's, and only on items that have not changed since. Runs as a job of the table: one process at a time, and
- * the same call resumes it. A change is never written twice. A newer lake or other results supersede a job that was cut off.
- *
- * One UpdateItem for each change, at the pace of `unitsPerSecond`; a transaction for edges that are stored twice.
- *
- * @param db a connection to the table
- * @param results a program, or a SELECT over the lake's tables, with a column `node` (or `source` and `target`, or `owner`, and the item's own key columns)
- * @throws {analytics.result} if the result does not fit the model, or has two rows for one item
- * @throws {analytics.lake} if the lake is one of another table
- * @throws {job.busy} while another process writes
- * @throws {execute.aborted} if the signal aborts; call again to resume
- * @example
- * await writeBack(db, lake, pageRank(lake, { edges: ["linksTo"] }), { to: { page: { rank: "rank" } }, tolerance: 0.001 });
- */
-export const writeBack = async (
-  db: Writable,
-  lake: Lake,
-  results: Program | string,
-  options: WriteBackOptions,
-): Promise<WriteBackReport> => {
+/** The work of {@link writeBack}. */
+export const writeRows = async (db: Writable, lake: Lake, results: Program | string, options: ResultOptions): Promise<WriteBackReport> => {
   const { job: name = "write-back", to, given, absent, tolerance, lease, signal } = options;
   checkRange("tolerance", tolerance, [0, 1]);
   checkRange("unitsPerSecond", options.unitsPerSecond, [1, 10_000_000]);
@@ -364,6 +346,25 @@ export const writeBack = async (
   await rm(join(lake.folder, ".write-back", hash(name)), { recursive: true, force: true });
   return report;
 };
+
+/**
+ * Writes a job's results onto nodes, edges and parts of the table that the lake was extracted from: only values that differ
+ * from the lake's, and only on items that have not changed since. Runs as a job of the table: one process at a time, and
+ * the same call resumes it. A change is never written twice. A newer lake or other results supersede a job that was cut off.
+ *
+ * One UpdateItem for each change, at the pace of `unitsPerSecond`; a transaction for edges that are stored twice.
+ *
+ * @param db a connection to the table
+ * @param results a program, or a SELECT over the lake's tables, with a column `node` (or `source` and `target`, or `owner`, and the item's own key columns)
+ * @throws {analytics.result} if the result does not fit the model, or has two rows for one item
+ * @throws {analytics.lake} if the lake is one of another table
+ * @throws {job.busy} while another process writes
+ * @throws {execute.aborted} if the signal aborts; call again to resume
+ * @example
+ * await writeBack(db, lake, pageRank(lake, { edges: ["linksTo"] }), { to: { page: { rank: "rank" } }, tolerance: 0.001 });
+ */
+export const writeBack = (db: Writable, lake: Lake, results: Program | string, options: WriteBackOptions): Promise<WriteBackReport> =>
+  writeRows(db, lake, results, options);
 
 /** Writes a job's results to a file: Parquet, CSV or JSON Lines, by the name's ending. */
 export const saveResults = async (lake: Lake, results: Program | string, file: string): Promise<number> => {

@@ -92,12 +92,20 @@ const aggregateNotes = (catalog: Catalog, { node, place, facts }: Touched, each 
 /** The edges between the same two nodes that summarize an edge which is written. */
 const summaryNotes = (catalog: Catalog, summaries: readonly Summary[]): readonly string[] => {
   const edges = new Set(summaries.map(({ fact }) => fact.edge));
-  return [...edges].map((name) => {
-    const names = summaries.filter(({ fact }) => fact.edge === name).map(({ fact }) => fact.attribute);
+  return [...edges].flatMap((name) => {
+    const of = (freshness: string): readonly string[] =>
+      summaries.filter(({ fact }) => fact.edge === name && fact.freshness === freshness).map(({ fact }) => fact.attribute);
+    const [names, batched] = [of("stream"), of("batch")];
+    const stay =
+      batched.length > 0 ? [`${listText(batched)} of the "${name}" between its ends stays as the last batch job computed it`] : [];
+    if (names.length === 0) return stay;
     const { shapes, mirrors } = defined(catalog.edges[name], name);
     const places = [shapes[0], mirrors[0]].filter((shape) => shape !== undefined);
     const writes = REFRESH.writes + places.reduce((units, shape) => units + changedUnits(catalog, shape, names, false), 0);
-    return `the stream brings ${listText(names)} of the "${name}" between its ends up to date afterwards, if there is one: about ${unitsText(REFRESH.reads, "read")} and ${unitsText(writes)}`;
+    return [
+      `the stream brings ${listText(names)} of the "${name}" between its ends up to date afterwards, if there is one: about ${unitsText(REFRESH.reads, "read")} and ${unitsText(writes)}`,
+      ...stay,
+    ];
   });
 };
 

@@ -99,14 +99,17 @@ export interface OwnJob {
    */
   check(): void;
   /**
-   * Writes derived attributes of a node that are declared with freshness `batch`; undefined removes one. The item keeps its version. One UpdateItem.
+   * Writes derived attributes of a node or edge that are declared with freshness `batch`; undefined removes one. The item keeps
+   * its version. One UpdateItem; a transaction for an edge that is stored twice.
    *
-   * @param condition what must hold of the node's item, as `if` of an update
+   * @param name the node type or edge type
+   * @param id of a node its id; of an edge `{ from, to }` with its own key
+   * @param condition what must hold of the item, as `if` of an update
    * @throws {plan.invalidOption} for an attribute that is not kept in batch
    * @throws {job.busy} {execute.aborted} as `check` does
    */
   setDerived(
-    node: string,
+    name: string,
     id: Readonly<Record<string, unknown>>,
     values: Readonly<Record<string, unknown>>,
     condition?: Readonly<Record<string, unknown>>,

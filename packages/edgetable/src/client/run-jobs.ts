@@ -27,7 +27,7 @@ import type { DeleteWrite } from "../ir/logical-write.ts";
 import { readWhere } from "../ir/condition.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
 import { jobNameOf } from "../schema/tenant-keys.ts";
-import { checkNodeId } from "../schema/check-values.ts";
+import { checkEnd, checkKey, checkNodeId } from "../schema/check-values.ts";
 import { checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
@@ -188,43 +188,46 @@ const checkFacts = (facts: JobFacts): void => {
 /** Writes derived attributes that a batch job computes: the one way to set them. */
 const setDerived = async (
   driver: WriteDriver,
-  { node, id, values }: { readonly node: string; readonly id: Row; readonly values: Row },
+  { name, id, values }: { readonly name: string; readonly id: Row; readonly values: Row },
   condition: Row = {},
 ): Promise<Outcome> => {
   const { catalog } = driver;
-  const entry = catalog.nodes[node];
-  if (!entry)
-    throw new EdgetableError("schema.unknownNode", `There is no node "${node}".${didYouMean(node, Object.keys(catalog.nodes))}`, {
-      details: { node },
+  const { nodes, edges, facts } = catalog;
+  const [node, edge] = [nodes[name], edges[name]];
+  if (!node && !edge) {
+    const known = [...Object.keys(nodes), ...Object.keys(edges)];
+    throw new EdgetableError("schema.unknownNode", `There is no node or edge "${name}".${didYouMean(name, known)}`, {
+      details: { node: name },
     });
-  const kept = catalog.facts.aggregates
-    .filter((fact) => fact.node === node && fact.freshness === "batch")
-    .map(({ attribute }) => attribute);
+  }
+  const declared = node ? facts.aggregates.filter((fact) => fact.node === name) : facts.summaries.filter((fact) => fact.edge === name);
+  const kept = declared.filter(({ freshness }) => freshness === "batch").map(({ attribute }) => attribute);
   const other = Object.keys(values).find((name) => !kept.includes(name));
   if (other !== undefined)
     throw new EdgetableError(
       "plan.invalidOption",
-      `"${other}" of "${node}" is not kept in batch. ${kept.length === 0 ? "No attribute of it is" : `These are: ${kept.join(", ")}`}.`,
+      `"${other}" of "${name}" is not kept in batch. ${kept.length === 0 ? "No attribute of it is" : `These are: ${kept.join(", ")}`}.`,
       { details: { attribute: other, known: kept } },
     );
   const set: Record<string, unknown> = {};
   const remove: string[] = [];
-  for (const [name, value] of Object.entries(values)) {
-    if (value === undefined) remove.push(name);
-    else set[name] = value;
+  for (const [attribute, value] of Object.entries(values)) {
+    if (value === undefined) remove.push(attribute);
+    else set[attribute] = value;
   }
-  const write = {
-    kind: "update",
-    of: "node",
-    name: node,
-    id: checkNodeId(catalog, entry, id),
+  const how = {
     changes: { set, remove, add: {}, append: {} },
     guards: { where: readWhere(condition), version: undefined },
     idempotent: undefined,
     keepsVersion: true,
   } as const;
   // The schema does not know derived attributes.
-  return writeCall({ ...driver, validates: false }, write);
+  const unchecked = { ...driver, validates: false };
+  if (node) return writeCall(unchecked, { kind: "update", of: "node", name, id: checkNodeId(catalog, node, id), ...how });
+  const { from, to, ...key } = id;
+  const ends = { from: checkEnd(catalog, edge!.from, from), to: checkEnd(catalog, edge!.to, to) };
+  const own = { key: checkKey(name, edge!.key, key), reverse: {}, type: undefined, validates: false };
+  return writeCall(unchecked, { kind: "relink", edge: name, ...ends, ...own, ...how });
 };
 
 /** A program's own work, and how it is run. */
@@ -259,9 +262,9 @@ export const runOwnJob = async <Result>(driver: WriteDriver, name: string, { opt
           cause: signal.reason,
         });
       },
-      setDerived: async (node, of, values, condition) => {
+      setDerived: async (definition, of, values, condition) => {
         job.check();
-        return setDerived(driver, { node, id: of, values }, condition);
+        return setDerived(driver, { name: definition, id: of, values }, condition);
       },
       signal,
     };

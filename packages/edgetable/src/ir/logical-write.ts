@@ -113,6 +113,8 @@ export interface RelinkWrite extends EdgeWrite {
   readonly type: string | undefined;
   /** True if the schema of the type that the edge becomes validates it. */
   readonly validates: boolean;
+  /** True if the version counts the user's writes, and this is none. @default false */
+  readonly keepsVersion?: boolean;
   /** True if the schema has to pass the whole edge as it will be. @default false */
   readonly checksRow?: boolean;
 }

@@ -155,18 +155,29 @@ const changeCopy = (
   more: readonly Term[] = [],
 ): ChangedItem | null | undefined => {
   const key = locate(working, shape, known);
-  const { checksRow: whole } = write;
+  const { checksRow: whole, keepsVersion = false } = write;
   if (!key) return key;
   if (!isOwn) {
     const changes = { ...write.changes, set: { ...write.changes.set, ...write.reverse } };
-    const asked = { guards: { version: write.guards.version }, there: copied, look: whole ? WHOLE_ROW : undefined, whole };
+    const asked = { guards: { version: write.guards.version }, there: copied, look: whole ? WHOLE_ROW : undefined, whole, keepsVersion };
     return changeItem(working, { shape, key, known, changes, ...asked });
   }
   const terms = endTerms(working, { shape, row: known, key });
   const { changes, guards } = write;
   const derived = looksAt(working.catalog, { subject: betweenOf(working.catalog, write), before: known, after: undefined, changes });
   const look = joined(derived, whole ? WHOLE_ROW : undefined);
-  const changed = changeItem(working, { shape, key, known, changes, guards, there, terms: [...(terms ?? []), ...more], look, whole });
+  const changed = changeItem(working, {
+    shape,
+    key,
+    known,
+    changes,
+    guards,
+    there,
+    terms: [...(terms ?? []), ...more],
+    look,
+    whole,
+    keepsVersion,
+  });
   return terms ? changed : changed === null ? null : terms;
 };
 
@@ -196,7 +207,7 @@ export const planRelink = (working: WorkingSet, given: RelinkWrite, there?: Term
   if (given.type !== undefined && given.type !== given.edge) return planRetype(working, given, given.type);
   const edge = betweenOf(working.catalog, given);
   const [own, second] = edgeCopies(edge, given.key);
-  const write = own.shape.times ? { ...given, changes: atTime(working, own.shape, given.changes) } : given;
+  const write = own.shape.times && !given.keepsVersion ? { ...given, changes: atTime(working, own.shape, given.changes) } : given;
   const first = changeCopy(working, write, { ...own, isOwn: true, there });
   if (first === null) return notFound;
   const other = second && changeCopy(working, write, { ...second, isOwn: false });

@@ -45,7 +45,7 @@ test.each<readonly [string, Parameters<typeof model>, string]>([
     [{ n: count({ along: "ordered", freshness: "transaction" }) }],
     "a transaction cannot keep it: an edge may be linked after those that it summarizes",
   ],
-  ["a batch", [{ n: count({ along: "ordered", freshness: "batch" }) }], '"batch" is not a freshness of an edge\'s derived attribute'],
+  ["no freshness", [{ n: count({ along: "ordered", freshness: "bach" as "batch" }) }], '"bach" is not a freshness. Did you mean "batch"?'],
   ["shards", [{ n: count({ along: "ordered", shards: 4 }) }], "shards are for a count, sum or average of a node"],
   ["no attribute", [{ n: distinct({ along: "ordered" }) }], "distinct needs `of`"],
   ["an unknown attribute", [{ n: max({ along: "ordered", of: "amuont" }) }], '"amuont" is not an attribute here. Did you mean "amount"?'],

@@ -73,8 +73,7 @@ const checkSummary = (definition: GraphDefinition, declared: Declared, report: R
       place,
       'a transaction cannot keep it: an edge may be linked after those that it summarizes, and its own transaction could not find them all. Set freshness: "stream", or leave it out.',
     );
-  else if (freshness !== "stream")
-    report("setting", place, `"${freshness}" is not a freshness of an edge's derived attribute: the stream keeps it. Leave freshness out.`);
+  else reportUnknown(report, `${place}.freshness`, [freshness], { rule: "setting", what: "a freshness", known: ["stream", "batch"] });
   if (shards !== undefined) report("setting", `${place}.shards`, "shards are for a count, sum or average of a node. Leave them out.");
   if (!other) return;
   const known = attributesOf(other);
