@@ -193,6 +193,8 @@ const contentsOf = (lake: Lake, dialect: Dialect, asText: ReadonlyMap<string, Re
   const partOf = lake.tables.some(({ kind }) => kind === "part") ? labels("partOf") : "";
   for (const table of lake.tables) {
     const { name, kind, definition } = table;
+    // The parts that hold these values are there.
+    if (kind === "cells") continue;
     const properties = propertiesOf(table, { dialect, asText: asText.get(name) ?? new Set() });
     const id = idOf(table, lake.folder);
     const label = literal(definition);
@@ -223,6 +225,7 @@ const textColumns = async (lake: Lake, { format, lists = "native" }: BulkOptions
   const { unfit, edgeArrays } = dialects[format];
   const found = new Map<string, ReadonlySet<string>>();
   for (const { name, kind, columns } of lake.tables) {
+    if (kind === "cells") continue;
     const listed = columns.filter(isList);
     if (lists === "text" || (kind === "edge" && !edgeArrays)) {
       found.set(name, new Set(listed.map((column) => column.name)));

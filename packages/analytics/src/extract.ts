@@ -4,6 +4,8 @@ import { dirname, join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { EdgetableError, type Catalog, type ScanReport, type ScanTable } from "edgetable";
 import { literal, machineError, openDuckDb, type Database, type EngineLimits } from "./duckdb.ts";
+import { cellTables, writeCells } from "./grid-cells.ts";
+import { namer } from "./lake-tables.ts";
 import { lakeFile, lakeVersion, type LakeFile, type StoredTable } from "./lake.ts";
 import { Staging, type ScannedRow } from "./staging.ts";
 
@@ -50,9 +52,9 @@ const ROWS_TO_COMMIT = 20_000;
 const writeLake = async (
   database: Database,
   staging: Staging,
-  target: { readonly folder: string; readonly table: string; readonly resumed: boolean },
+  target: { readonly folder: string; readonly catalog: Catalog; readonly resumed: boolean },
 ): Promise<LakeFile> => {
-  const { folder, table, resumed } = target;
+  const { folder, catalog, resumed } = target;
   await rm(folder, { recursive: true, force: true });
   const tables: StoredTable[] = [];
   for (const staged of staging.tables) {
@@ -68,7 +70,11 @@ const writeLake = async (
     stored.push({ name: "more", attribute: undefined, type: "json" });
     tables.push({ name, kind, definition, key, rows: Number(counted?.["rows"]), columns: stored });
   }
-  const file: LakeFile = { version: lakeVersion, table, extractedAt: new Date().toISOString(), tables };
+  for (const cells of cellTables(catalog, namer(tables.map(({ name }) => name)))) {
+    await mkdir(join(folder, cells.name), { recursive: true });
+    tables.push(await writeCells(database, catalog, { folder, tables, ...cells }));
+  }
+  const file: LakeFile = { version: lakeVersion, table: catalog.table, extractedAt: new Date().toISOString(), tables };
   await writeFile(join(folder, lakeFile), `${JSON.stringify(file, undefined, 2)}\n`);
   return file;
 };
@@ -128,7 +134,7 @@ export const extract = async (source: Scannable, options: ExtractOptions): Promi
       throw machineError(error, { path: stagingFile });
     });
     const resumed = from !== undefined;
-    const { tables } = await writeLake(database, staging, { folder: `${into}.new`, table: source.catalog.table, resumed });
+    const { tables } = await writeLake(database, staging, { folder: `${into}.new`, catalog: source.catalog, resumed });
     await rm(into, { recursive: true, force: true });
     await rename(`${into}.new`, into);
     complete = true;

@@ -57,7 +57,7 @@ export const freeName = (taken: Iterable<string> = []): ((name: string) => strin
 };
 
 /** Makes unique SQL names. */
-const namer = (taken?: Iterable<string>): ((name: string) => string) => {
+export const namer = (taken?: Iterable<string>): ((name: string) => string) => {
   const free = freeName(taken);
   return (name) => free(sqlName(name));
 };
@@ -126,12 +126,12 @@ export const lakeTables = (catalog: Catalog): readonly LakeTable[] => {
   });
   const text = (name: string): Column => ({ name, attribute: undefined, type: "text" });
   return [
-    ...Object.values(nodes).map(({ name, definition, idFields }): LakeTable => ({
-      name: tableName(name),
-      kind: "node",
-      definition: name,
-      ...keyOf(columnsOf([text("node")], new Map([...keyFields(idFields), ...attributesOf(catalog, name, definition)])), []),
-    })),
+    ...Object.values(nodes).map(({ name, definition, idFields: own }): LakeTable => {
+      // A row of a grid names its parent.
+      const parent = nodes[definition.fields?.of ?? ""]?.idFields ?? [];
+      const attributes = new Map([...keyFields([...own, ...parent]), ...attributesOf(catalog, name, definition)]);
+      return { name: tableName(name), kind: "node", definition: name, ...keyOf(columnsOf([text("node")], attributes), []) };
+    }),
     ...Object.values(edges).map(({ name, definition, key }): LakeTable => ({
       name: tableName(name),
       kind: "edge",

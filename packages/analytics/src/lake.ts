@@ -15,7 +15,8 @@ export interface StoredColumn {
 /** A stored table: a folder of Parquet files. */
 export interface StoredTable {
   readonly name: string;
-  readonly kind: "node" | "edge" | "part";
+  /** Rows of a node, edge or part; or `cells`: the values of the fields that users define for a node type. */
+  readonly kind: "node" | "edge" | "part" | "cells";
   readonly definition: string;
   /** Columns that tell two rows with the same ends or owner apart; undefined in a lake of an older release. */
   readonly key?: readonly string[];

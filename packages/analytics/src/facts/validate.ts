@@ -87,7 +87,7 @@ const aggregateRules = (lake: Tables, catalog: Catalog): readonly Rule[] =>
     };
   });
 
-const leading = { node: ["node"], edge: ["source", "target"], part: ["owner"] } as const;
+const leading = { node: ["node"], edge: ["source", "target"], part: ["owner"], cells: ["node", "field_id"] } as const;
 
 const keyColumns = (catalog: Catalog, table: StoredTable): readonly string[] => {
   const own =
@@ -137,7 +137,7 @@ const copyRules = (lake: Tables, catalog: Catalog): readonly Rule[] =>
 
 const endRules = (lake: Tables, catalog: Catalog): readonly Rule[] =>
   lake.tables.flatMap((table): readonly Rule[] => {
-    if (table.kind === "node") return [];
+    if (table.kind === "node" || table.kind === "cells") return [];
     const { definition, kind } = table;
     const keys = keyColumns(catalog, table);
     const ends: readonly (readonly [string, readonly string[]])[] =

@@ -166,7 +166,7 @@ export const top = (lake: Tables, { of, by, per, top: most = 10 }: TopOptions): 
   const table = tableOf(lake, of);
   const column = columnOf(table, by);
   const group = per === undefined ? undefined : columnOf(table, per);
-  const identity = { node: "node", edge: "source, target", part: "owner" }[table.kind];
+  const identity = { node: "node", edge: "source, target", part: "owner", cells: "node, field_id" }[table.kind];
   const partition = group === undefined ? "" : `partition by ${group} `;
   return {
     job: "top",

@@ -38,7 +38,7 @@ export interface Target {
   readonly file: string;
 }
 
-const leadingColumns = { node: ["node"], edge: ["source", "target"], part: ["owner"] } as const;
+const leadingColumns = { node: ["node"], edge: ["source", "target"], part: ["owner"], cells: ["node", "field_id"] } as const;
 
 const refuse = (message: string, details: Readonly<Record<string, unknown>>): never => {
   throw new EdgetableError("analytics.result", message, { details });
@@ -55,7 +55,11 @@ interface Definition {
 }
 
 /** The parts of the catalog that say what may be written to a definition. */
-const definitionOf = ({ nodes, edges, parts }: Catalog, { kind, definition }: StoredTable): Definition => {
+const definitionOf = ({ nodes, edges, parts }: Catalog, { kind, name, definition }: StoredTable): Definition => {
+  if (kind === "cells")
+    return refuse(`The values of users' fields (${name}) cannot be written by a batch job: set them by db.${definition}.values().`, {
+      definition,
+    });
   if (kind === "node") return { keys: [], fixed: nodes[definition]?.idFields ?? [], ...nodes[definition]?.definition };
   if (kind === "part") return { keys: parts[definition]?.idFields ?? [], fixed: [], ...parts[definition]?.definition };
   const entry = edges[definition];
