@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { EdgetableError, type Catalog, type ScanReport, type ScanTable } from "edgetable";
+import { EdgetableError, isEdgetableError, type Catalog, type ScanReport, type ScanTable } from "edgetable";
 import { literal, machineError, openDuckDb, type Database, type EngineLimits } from "./duckdb.ts";
 import { cellTables, writeCells } from "./grid-cells.ts";
 import { namer } from "./lake-tables.ts";
@@ -30,6 +30,8 @@ export interface ExtractOptions extends EngineLimits {
   readonly unitsPerSecond?: number;
   /** How to treat a value that does not fit its column: `"refuse"` ends the extraction, `"null"` drops and counts it. @default "refuse" */
   readonly unfit?: "refuse" | "null";
+  /** Items that the model does not describe, such as another program's: `"refuse"` ends the extraction, `"skip"` leaves them out and counts them. @default "refuse" */
+  readonly stray?: "refuse" | "skip";
   /** Called about once a second. */
   readonly onProgress?: (progress: ExtractProgress) => void;
   readonly signal?: AbortSignal;
@@ -47,6 +49,14 @@ export interface ExtractReport {
 
 /** Rows between two positions that an interrupted extraction can resume from. */
 const ROWS_TO_COMMIT = 20_000;
+
+/** The error of a scan for an item that the model does not describe, with what an extraction can do about it. */
+const strayError = (error: EdgetableError): EdgetableError =>
+  new EdgetableError(
+    "scan.strayItem",
+    `${error.message.replace(/ Correct the model or the item.*$/s, "")} Correct the model or the item, or have such items left out and counted (stray: "skip", on the command line --stray skip).`,
+    { cause: error, details: error.details },
+  );
 
 /** Writes every table as Parquet, in files of about 256 MB, and the lake's own file last. */
 const writeLake = async (
@@ -68,7 +78,8 @@ const writeLake = async (
     for (const [at, { name: column, attribute }] of columns.entries())
       stored.push({ name: column, attribute, type: staged.types[at] ?? "text" });
     stored.push({ name: "more", attribute: undefined, type: "json" });
-    tables.push({ name, kind, definition, key, rows: Number(counted?.["rows"]), columns: stored });
+    const symmetric = kind === "edge" && catalog.edges[definition]?.definition.symmetric === true;
+    tables.push({ name, kind, definition, key, rows: Number(counted?.["rows"]), columns: stored, ...(symmetric ? { symmetric } : {}) });
   }
   for (const cells of cellTables(catalog, namer(tables.map(({ name }) => name)))) {
     await mkdir(join(folder, cells.name), { recursive: true });
@@ -87,6 +98,7 @@ const writeLake = async (
  *
  * @param source a connection, such as `graph.connect()` or `connectExport(graph, folder)`
  * @throws {analytics.lake} if the target folder exists and is not a lake
+ * @throws {scan.strayItem} for an item that the model does not describe, unless `stray` is `"skip"`
  * @throws {analytics.column} for a value that does not fit its column, unless `unfit` is `"null"`
  * @throws {analytics.engine} if disk or memory run out
  * @throws {execute.aborted} if the signal aborts; the rows read so far are kept for the next call
@@ -94,7 +106,7 @@ const writeLake = async (
  * await extract(db, { into: "lake", unitsPerSecond: 100, onProgress: ({ rows }) => console.log(rows) });
  */
 export const extract = async (source: Scannable, options: ExtractOptions): Promise<ExtractReport> => {
-  const { segments = 4, unitsPerSecond, unfit = "refuse", onProgress, signal } = options;
+  const { segments = 4, unitsPerSecond, unfit = "refuse", stray = "refuse", onProgress, signal } = options;
   const into = resolve(options.into);
   if (!existsSync(into)) await mkdir(dirname(into), { recursive: true });
   else if (!existsSync(join(into, lakeFile)))
@@ -107,7 +119,12 @@ export const extract = async (source: Scannable, options: ExtractOptions): Promi
   try {
     const staging = new Staging(database, source.catalog, unfit);
     const from = await staging.open();
-    const scan = source.scan({ segments, ...(from === undefined ? {} : { from }), ...(signal ? { signal } : {}) });
+    const scan = source.scan({
+      segments,
+      ...(from === undefined ? {} : { from }),
+      ...(stray === "skip" ? { onStray: "skip" } : {}),
+      ...(signal ? { signal } : {}),
+    });
     const began = performance.now();
     let reported = began;
     let committed = staging.rows;
@@ -128,7 +145,7 @@ export const extract = async (source: Scannable, options: ExtractOptions): Promi
       }
     } catch (error) {
       await staging.commit(scan.report().position).catch(() => undefined);
-      throw machineError(error, { path: stagingFile });
+      throw isEdgetableError(error, "scan.strayItem") ? strayError(error) : machineError(error, { path: stagingFile });
     }
     await staging.commit(undefined).catch((error: unknown) => {
       throw machineError(error, { path: stagingFile });

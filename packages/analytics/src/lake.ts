@@ -22,6 +22,8 @@ export interface StoredTable {
   readonly key?: readonly string[];
   readonly rows: number;
   readonly columns: readonly StoredColumn[];
+  /** True for an edge without direction: one row stands for both ways. */
+  readonly symmetric?: boolean;
 }
 
 /** The contents of a lake's `lake.json`. */
@@ -119,6 +121,15 @@ export const readLakeFile = async (folder: string): Promise<LakeFile> => {
       details: { folder, version: file.version },
     },
   );
+};
+
+/** The rows of an edge's table, for a FROM clause: those of an edge without direction from each of its ends. */
+export const edgeRows = ({ name, symmetric, columns }: StoredTable): string => {
+  if (!symmetric) return name;
+  const other = { source: "target", target: "source" } as Readonly<Record<string, string>>;
+  const named = columns.map((column) => column.name);
+  const turned = named.map((column) => (other[column] === undefined ? column : `${other[column]} as ${column}`));
+  return `(select ${named.join(", ")} from ${name} union all select ${turned.join(", ")} from ${name} where source <> target)`;
 };
 
 /** Finds a table of the lake by its name in SQL or in the model. */

@@ -46,7 +46,7 @@ let folder: string;
 const customer = (at: number) => ({
   customerId: `C${at} #"'`,
   since: new Date(1_700_000_000_123 + at),
-  points: 10n ** 37n + BigInt(at),
+  points: at === 5 ? 9n * 10n ** 37n : 10n ** 37n + BigInt(at),
   score: at / 3,
   level: at,
   active: at % 2 === 0,
@@ -82,7 +82,13 @@ beforeEach(async () => {
 
 const ionText = (value: AttributeValue): string => {
   if ("S" in value) return JSON.stringify(value.S);
-  if ("N" in value) return /[.eE]/.test(value.N) ? value.N.replace(/[eE]/, "d") : `${value.N}.`;
+  // Without trailing zeros, as DynamoDB writes them: 600 is 6d2.
+  if ("N" in value) {
+    const [, digits, zeros = ""] = /^(-?\d*[1-9])(0+)$/.exec(value.N) ?? [];
+    if (digits !== undefined) return `${digits}d${zeros.length}`;
+    return /[.eE]/.test(value.N) ? value.N.replace(/[eE]/, "d") : `${value.N}.`;
+  }
+  if ("NS" in value) return `$dynamodb_NS::[${value.NS.map((one) => ionText({ N: one })).join(",")}]`;
   if ("BOOL" in value) return String(value.BOOL);
   if ("NULL" in value) return "null";
   if ("B" in value) return `{{${value.B}}}`;
@@ -180,29 +186,40 @@ test("values keep their types and digits", async () => {
 });
 
 describe("increments", () => {
-  const change = (at: string, keys: Item, image?: Item): string =>
-    JSON.stringify({
-      Metadata: { WriteTimestampMicros: { N: String(Date.parse(at) * 1000) } },
-      Keys: keys,
-      ...(image ? { NewImage: image } : {}),
-    });
+  const change =
+    (format: "json" | "ion" | "record") =>
+    (at: string, keys: Item, image?: Item): string => {
+      const micros = String(Date.parse(at) * 1000);
+      const line = { Keys: keys, ...(image ? { NewImage: image } : {}) };
+      if (format === "json") return JSON.stringify({ Metadata: { WriteTimestampMicros: { N: micros } }, ...line });
+      const fields = Object.entries({ Metadata: { WriteTimestampMicros: { N: micros } }, ...line }).map(
+        ([name, of]) => `${name}:${ionStruct(of)}`,
+      );
+      return format === "ion" ? `$ion_1_0 {${fields.join(",")}}` : `$ion_1_0 {Record:{${fields.join(",")}}}`;
+    };
   const incremental = { exportType: "INCREMENTAL_EXPORT", version: "2023-08-01" };
 
-  test("change, add and delete, in the order of their writes", async () => {
+  test.each(["json", "ion", "record"] as const)("change, add and delete, in the order of their writes (%s)", async (form) => {
+    const format = form === "json" ? "json" : "ion";
+    const changeOf = change(form);
     const order = items.find((item) => (item["pk"] as { S: string }).S === "ORDER#O1" && (item["sk"] as { S: string }).S === "#")!;
     const other = items.find((item) => (item["pk"] as { S: string }).S === "ORDER#O2" && (item["sk"] as { S: string }).S === "#")!;
     const keys = { pk: order["pk"]!, sk: order["sk"]! };
-    const full = await writeExport({ lines: fullLines("json") });
+    const full = await writeExport({ lines: fullLines(format), format });
     const late = await writeExport({
       name: "0003",
+      format,
       summary: incremental,
-      lines: [[change("2024-06-03", { pk: other["pk"]!, sk: other["sk"]! }), change("2024-06-03", keys, { ...order, total: { N: "3" } })]],
+      lines: [
+        [changeOf("2024-06-03", { pk: other["pk"]!, sk: other["sk"]! }), changeOf("2024-06-03", keys, { ...order, total: { N: "3" } })],
+      ],
     });
     const early = await writeExport({
       name: "0002",
+      format,
       summary: incremental,
       lines: [
-        [change("2024-06-02", keys, { ...order, total: { N: "2" } }), change("2024-05-01", { pk: { S: "ORDER#O3" }, sk: { S: "#" } })],
+        [changeOf("2024-06-02", keys, { ...order, total: { N: "2" } }), changeOf("2024-05-01", { pk: { S: "ORDER#O3" }, sk: { S: "#" } })],
       ],
     });
     const source = await connectExport(shop, full, { increments: [late, early] });
@@ -216,6 +233,16 @@ describe("increments", () => {
       { order_id: "O3", total: 4.5 },
     ]);
     lake.close();
+  });
+
+  test("of a line without the time of its write are refused", async () => {
+    const line = JSON.stringify({ Keys: { pk: { S: "ORDER#O1" }, sk: { S: "#" } } });
+    const increment = await writeExport({ name: "0002", summary: incremental, lines: [[line]] });
+    const full = await writeExport({ lines: fullLines("json") });
+    await expect(connectExport(shop, full, { increments: [increment] })).rejects.toMatchObject({
+      code: "analytics.export",
+      message: expect.stringContaining("it does not say when it was written (WriteTimestampMicros)"),
+    });
   });
 
   test("alone are refused", async () => {
@@ -264,6 +291,14 @@ describe("refuses", () => {
   });
 
   test("an export of another table", async () => {
+    const lines = fullLines("json");
+    const path = await writeExport({ lines, summary: { tableArn: "arn:aws:dynamodb:eu-central-1:1:table/Shop-restored" } });
+    expect(await refused(path)).toContain('an export of the table "Shop-restored", and the model\'s is "Shop"');
+    // It may be a copy of that table.
+    const source = await connectExport(shop, path, { table: "Shop-restored" });
+    expect(await rowsOf(source)).toMatchObject({ customer: { length: 30 } });
+    await source.close();
+    // Files that were mixed up are found by their keys.
     expect(await refused(await writeExport({ lines: [[JSON.stringify({ Item: { id: { S: "1" } } })]] }))).toContain(
       'lacks the key attribute "pk"',
     );

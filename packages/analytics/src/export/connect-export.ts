@@ -28,6 +28,8 @@ export interface ExportedTable extends Scannable {
 export interface ExportOptions extends EngineLimits {
   /** Incremental exports on top of the full one, in any order: the last write of each item counts. */
   readonly increments?: readonly string[];
+  /** Name of the exported table where it is another than the model's: a copy, or a restored backup. @default the model's */
+  readonly table?: string;
   /** Items read so far, about every 10,000. */
   readonly onProgress?: (items: number) => void;
 }
@@ -134,7 +136,7 @@ const exportTransport = (database: Database, keys: readonly string[], close: () 
  * await source.close();
  */
 export const connectExport = async (graph: AnyGraph, folder: string, options: ExportOptions = {}): Promise<ExportedTable> => {
-  const { increments = [], onProgress } = options;
+  const { increments = [], table = graph.catalog.table, onProgress } = options;
   const exports = await Promise.all([folder, ...increments].map(readManifest));
   const [full] = exports;
   if (full!.kind === "incremental")
@@ -148,6 +150,14 @@ export const connectExport = async (graph: AnyGraph, folder: string, options: Ex
     throw new EdgetableError("analytics.export", `The exports are of two tables: ${full!.tableArn} and ${strange.tableArn}.`, {
       details: { tables: [full!.tableArn, strange.tableArn] },
     });
+  const nameIn = (arn: string): string => arn.slice(arn.lastIndexOf("/") + 1);
+  // An older summary may not name its table.
+  if (full!.tableArn !== "" && nameIn(full!.tableArn) !== nameIn(table))
+    throw new EdgetableError(
+      "analytics.export",
+      `This is an export of the table "${nameIn(full!.tableArn)}", and the model's is "${nameIn(table)}". If it is a copy of that table or a restored backup, name it: { table: "${nameIn(full!.tableArn)}" }, on the command line --export-table.`,
+      { details: { tableArn: full!.tableArn, table } },
+    );
   const { partitionKey, sortKey } = graph.catalog.index;
   const keys = [partitionKey, ...(sortKey === undefined ? [] : [sortKey])];
   const scratch = await mkdtemp(join(tmpdir(), "edgetable-export-"));

@@ -20,7 +20,7 @@ interface Line {
   readonly Item?: Item;
   readonly Keys?: Item;
   readonly NewImage?: Item;
-  readonly Metadata?: { readonly WriteTimestampMicros?: { readonly N?: string } | string };
+  readonly Metadata?: { readonly WriteTimestampMicros?: { readonly N?: string } | string | number };
 }
 
 const changeOf = (line: Line): ExportedChange => {
@@ -29,16 +29,18 @@ const changeOf = (line: Line): ExportedChange => {
     throw new Error("it holds no item");
   if (line.Item) return { key: undefined, after: line.Item, writtenAt: undefined };
   const micros = line.Metadata?.WriteTimestampMicros;
-  const text = typeof micros === "string" ? micros : micros?.N;
+  const text = typeof micros === "object" ? micros.N : micros;
   if (!line.Keys) throw new Error("it holds neither Item nor Keys");
-  return { key: line.Keys, after: line.NewImage, writtenAt: text === undefined ? undefined : BigInt(text) };
+  // Without it, nobody could tell which of two states of an item is the later one.
+  if (text === undefined) throw new Error("it does not say when it was written (WriteTimestampMicros)");
+  return { key: line.Keys, after: line.NewImage, writtenAt: BigInt(text) };
 };
 
-/** Ion writes 6d2 where DynamoDB JSON writes 600: digits are kept, whatever their form. */
+/** Ion writes 6d2 where DynamoDB JSON writes 600: an integer is written out, so that it is read as one. */
 const decimalText = (decimal: Decimal): string => {
   const digits = String(decimal.getCoefficient());
   const exponent = decimal.getExponent();
-  const text = exponent === 0 ? digits : `${digits}E${exponent}`;
+  const text = exponent < 0 ? `${digits}E${exponent}` : `${digits}${"0".repeat(exponent)}`;
   return decimal.isNegative() && !text.startsWith("-") ? `-${text}` : text;
 };
 
@@ -92,7 +94,12 @@ function ionFields(reader: Reader): Record<string, AttributeValue> {
 const parseIon = (text: string): Line => {
   const reader = makeReader(text);
   if (reader.next() === null) throw new Error("it is empty");
-  const line = ionFields(reader) as unknown as Readonly<Record<string, { readonly M?: Item } & { readonly N?: string }>>;
+  const whole = ionFields(reader);
+  // Incremental exports may have these fields in a struct of their own.
+  const inner = whole["Record"];
+  const line = (inner && "M" in inner ? inner.M : whole) as unknown as Readonly<
+    Record<string, { readonly M?: Item } & { readonly N?: string }>
+  >;
   const micros = (line["Metadata"]?.M as unknown as Readonly<Record<string, { readonly N?: string }>> | undefined)?.["WriteTimestampMicros"]
     ?.N;
   return {

@@ -35,51 +35,81 @@ const constant = (type: ColumnType, value: unknown): string => {
   });
 };
 
-/** One comparison in SQL. An attribute that is absent meets only `ne` and `exists: false`, as in DynamoDB. */
-const comparison = ({ name, type }: StoredColumn, operator: string, operand: unknown): string => {
-  const column = `e.${name}`;
+/** A value that is compared: its SQL and its type. */
+interface Compared {
+  readonly sql: string;
+  readonly type: ColumnType;
+}
+
+/** One comparison in SQL. A value that is absent meets only `ne` and `exists: false`, as in DynamoDB. */
+const comparison = ({ sql, type }: Compared, operator: string, operand: unknown): string => {
   const one = (value: unknown): string => constant(type, value);
   const list = operand as readonly unknown[];
   const order = { lt: "<", lte: "<=", gt: ">", gte: ">=" }[operator];
-  if (order !== undefined) return `${column} ${order} ${one(operand)}`;
+  if (order !== undefined) return `${sql} ${order} ${one(operand)}`;
   switch (operator) {
     case "eq":
-      return `${column} = ${one(operand)}`;
+      return `${sql} = ${one(operand)}`;
     case "ne":
-      return `(${column} is null or ${column} <> ${one(operand)})`;
+      return `(${sql} is null or ${sql} <> ${one(operand)})`;
     case "between":
-      return `${column} between ${one(list[0])} and ${one(list[1])}`;
+      return `${sql} between ${one(list[0])} and ${one(list[1])}`;
     case "in":
-      return `${column} in (${list.map(one).join(", ")})`;
+      return `${sql} in (${list.map(one).join(", ")})`;
     case "beginsWith":
-      return `substr(${column}, 1, ${Array.from(String(operand)).length}) = ${one(operand)}`;
+      return `substr(${sql}, 1, ${Array.from(String(operand)).length}) = ${one(operand)}`;
     case "exists":
-      return `${column} is ${operand === true ? "not " : ""}null`;
+      return `${sql} is ${operand === true ? "not " : ""}null`;
     case "contains":
-      if (type === "text") return `position(${one(operand)} in ${column}) > 0`;
-      return `array_contains(${column}, ${type === "numbers" ? `cast(${text(String(operand))} as double)` : one(operand)})`;
+      if (type === "text") return `position(${one(operand)} in ${sql}) > 0`;
+      return `array_contains(${sql}, ${type === "numbers" ? `cast(${text(String(operand))} as double)` : one(operand)})`;
     default:
       throw new EdgetableError("plan.unsupported", `A batch job does not know the comparison "${operator}".`, { details: { operator } });
   }
 };
 
+/** A field of the node at an end of an edge, out of its text: absent where nodes of its type have no such field. */
+const endField = ({ nodes }: Catalog, types: readonly string[], { column, field }: { readonly column: string; readonly field: string }) => {
+  const type = `split_part(${column}, ':', 1)`;
+  const id = `substr(${column}, position(':' in ${column}) + 1)`;
+  const cases = types.flatMap((one) => {
+    const at = nodes[one]?.idFields.indexOf(field) ?? -1;
+    return at < 0 ? [] : [`when ${text(one)} then split_part(${id}, '/', ${at + 1})`];
+  });
+  const stored = cases.length === 0 ? "cast(null as string)" : `case ${type} ${cases.join(" ")} end`;
+  return (operand: unknown): Compared => {
+    if (field === "type") return { sql: type, type: "text" };
+    const [first] = Array.isArray(operand) ? (operand as readonly unknown[]) : [operand];
+    // Text is percent-encoded; other values begin with "=".
+    const other = `case when substr(${stored}, 1, 1) = '=' then substr(${stored}, 2) end`;
+    if (typeof first === "number" || typeof first === "bigint") return { sql: `cast(${other} as double)`, type: "number" };
+    if (typeof first === "boolean") return { sql: `cast(${other} as boolean)`, type: "boolean" };
+    return { sql: `url_decode(case when substr(${stored}, 1, 1) <> '=' then ${stored} end)`, type: "text" };
+  };
+};
+
 const isComparisons = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-/** The conditions of a fact in SQL. */
-const conditions = (table: StoredTable, where: AggregateFact["where"]): readonly string[] =>
+const eachComparison = (value: unknown): readonly (readonly [operator: string, operand: unknown])[] =>
+  isComparisons(value) ? Object.entries(value) : [["eq", value]];
+
+/** The conditions of a fact on the rows `e` in SQL. */
+const conditions = (catalog: Catalog, table: StoredTable, where: AggregateFact["where"]): readonly string[] =>
   Object.entries(where ?? {}).flatMap(([attribute, value]) => {
-    if (attribute === "from" || attribute === "to")
-      throw new EdgetableError(
-        "plan.unsupported",
-        `A batch job cannot compute a fact with a condition on "${attribute}" (${table.definition}).`,
-        {
-          details: { attribute },
-        },
-      );
-    const column = attributeColumn(table, attribute);
-    const all = isComparisons(value) ? Object.entries(value) : [["eq", value] as const];
-    return all.map(([operator, operand]) => comparison(column, operator, operand));
+    const edge = table.kind === "edge" ? catalog.edges[table.definition] : undefined;
+    if (edge && (attribute === "from" || attribute === "to")) {
+      // An edge without direction leads from the node that it counts at.
+      const ends = edge.definition.symmetric ? { from: "e.near", to: "e.far" } : { from: "e.source", to: "e.target" };
+      return Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([field, compared]) => {
+        const of = endField(catalog, edge[attribute], { column: ends[attribute], field });
+        return eachComparison(compared).map(([operator, operand]) =>
+          comparison(of(operator === "exists" ? "" : operand), operator, operand),
+        );
+      });
+    }
+    const { name, type } = attributeColumn(table, attribute);
+    return eachComparison(value).map(([operator, operand]) => comparison({ sql: `e.${name}`, type }, operator, operand));
   });
 
 const measure = ({ operation, of }: Pick<AggregateFact, "operation" | "of">, table: StoredTable): string => {
@@ -94,8 +124,8 @@ const measure = ({ operation, of }: Pick<AggregateFact, "operation" | "of">, tab
 };
 
 /** The rows of a table that count towards a fact, as a condition on `e`. */
-const counted = (table: StoredTable, { where, of }: Pick<AggregateFact, "where" | "of">): string => {
-  const filters = [...conditions(table, where), ...(of === undefined ? [] : [`e.${attributeColumn(table, of).name} is not null`])];
+const counted = (catalog: Catalog, table: StoredTable, { where, of }: Pick<AggregateFact, "where" | "of">): string => {
+  const filters = [...conditions(catalog, table, where), ...(of === undefined ? [] : [`e.${attributeColumn(table, of).name} is not null`])];
   return filters.length === 0 ? "" : ` where ${filters.join(" and ")}`;
 };
 
@@ -130,7 +160,7 @@ export const factSelect = (lake: Tables, catalog: Catalog, fact: AggregateFact):
         : fact.over.direction === "in"
           ? ends("target", "source")
           : ends("source", "target");
-  const totals = `select e.near, ${measure(fact, table)} as value from (${source}) as e${counted(table, fact)} group by e.near`;
+  const totals = `select e.near, ${measure(fact, table)} as value from (${source}) as e${counted(catalog, table, fact)} group by e.near`;
   return `select n.node, ${valueOf(fact, nodes)} as value from ${nodes.name} as n left join (${totals}) as totals on totals.near = n.node`;
 };
 
@@ -155,7 +185,7 @@ export const summarySelect = (lake: Tables, catalog: Catalog, fact: SummaryFact)
   }));
   const by = ["e.near", "e.far", ...keys.map(({ other }) => `e.${other}`)];
   const named = ["e.near", "e.far", ...keys.map(({ other }, at) => `e.${other} as key_${at}`)];
-  const totals = `select ${named.join(", ")}, ${measure(fact, table)} as value from (${source}) as e${counted(table, fact)} group by ${by.join(", ")}`;
+  const totals = `select ${named.join(", ")}, ${measure(fact, table)} as value from (${source}) as e${counted(catalog, table, fact)} group by ${by.join(", ")}`;
   const on = ["totals.near = n.source", "totals.far = n.target", ...keys.map(({ own }, at) => `totals.key_${at} = n.${own}`)];
   const shown = ["n.source", "n.target", ...keys.map(({ own }) => `n.${own}`)];
   return `select ${shown.join(", ")}, ${valueOf(fact, edges)} as value from ${edges.name} as n left join (${totals}) as totals on ${on.join(" and ")}`;

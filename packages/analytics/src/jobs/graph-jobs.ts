@@ -1,5 +1,5 @@
 import { EdgetableError } from "edgetable";
-import { type Program, type Step, type StoredTable, tableOf } from "../lake.ts";
+import { edgeRows, type Program, type Step, type StoredTable, tableOf } from "../lake.ts";
 
 /**
  * Algorithms over the edges of one or several edge types. The SQL is what DuckDB and Spark share: decimals are written as
@@ -23,14 +23,20 @@ export const wholeNumber = (name: string, value: number, [least, most]: readonly
   });
 };
 
-/** A SELECT of the chosen edges; parallel ones are repeated. */
-const chosenEdges = (lake: Tables, { edges }: GraphOptions): string => {
+/** The tables of the chosen edges. */
+const chosenTables = (lake: Tables, { edges }: GraphOptions): readonly StoredTable[] => {
   const all = lake.tables.filter(({ kind }) => kind === "edge").map(({ definition }) => definition);
-  const selects = (edges ?? all).map((name) => `select source, target from ${tableOf(lake, name, "edge").name}`);
-  if (selects.length === 0)
+  const tables = (edges ?? all).map((name) => tableOf(lake, name, "edge"));
+  if (tables.length === 0)
     throw new EdgetableError("analytics.lake", "The lake has no edge type, so this job has nothing to walk.", { details: {} });
-  return selects.join(" union all ");
+  return tables;
 };
+
+/** A SELECT of the chosen edges, those without direction from both of their ends; parallel ones are repeated. */
+const chosenEdges = (lake: Tables, options: GraphOptions): string =>
+  chosenTables(lake, options)
+    .map((table) => `select source, target from ${edgeRows(table)} as e`)
+    .join(" union all ");
 
 /** `arcs(source, target)`: the chosen edges, each pair of nodes once. */
 const arcs = (lake: Tables, options: GraphOptions): Step => ({
@@ -66,18 +72,23 @@ const links: Step = {
     "select distinct a, b from (select source as a, target as b from arcs union all select target as a, source as b from arcs) as both_ways where a <> b",
 };
 
-/** Edges of each node: how many leave it, reach it, and both. */
+/** The ends of the edges of a table: an edge without direction leaves and reaches each of its nodes, and is one edge there. */
+const endsOf = (table: StoredTable): string =>
+  table.symmetric
+    ? `select source as node, 1 as leaving, 1 as reaching, 1 as edges from ${edgeRows(table)} as e`
+    : `select source as node, 1 as leaving, 0 as reaching, 1 as edges from ${table.name}
+        union all select target as node, 0 as leaving, 1 as reaching, 1 as edges from ${table.name}`;
+
+/** Edges of each node: how many leave it, reach it, and both. Parallel edges count one by one; an edge from a node to itself has two ends there. */
 export const degrees = (lake: Tables, options: GraphOptions = {}): Program => ({
   job: "degrees",
   what: "How many edges leave and reach each node.",
   steps: [
-    arcs(lake, options),
+    { kind: "table", name: "ends", select: chosenTables(lake, options).map(endsOf).join(" union all ") },
     {
       kind: "table",
       name: "degrees",
-      select: `select node, sum(leaving) as out_degree, sum(reaching) as in_degree, sum(leaving) + sum(reaching) as degree
-        from (select source as node, 1 as leaving, 0 as reaching from arcs union all select target as node, 0 as leaving, 1 as reaching from arcs) as ends
-        group by node`,
+      select: "select node, sum(leaving) as out_degree, sum(reaching) as in_degree, sum(edges) as degree from ends group by node",
     },
   ],
   result: { table: "degrees", orderBy: "degree desc nulls last, node" },

@@ -1,5 +1,5 @@
 import { didYouMean, EdgetableError } from "edgetable";
-import { type Program, type Step, type StoredTable, tableOf } from "../lake.ts";
+import { edgeRows, type Program, type Step, type StoredTable, tableOf } from "../lake.ts";
 
 interface Tables {
   readonly tables: readonly StoredTable[];
@@ -40,13 +40,13 @@ export const rollUp = (lake: Tables, { node, sum, along }: RollUpOptions): Progr
   const start = tableOf(lake, node, "node");
   const column = columnOf(start, sum);
   const steps = along.map(({ edge, direction = "out" }, at): Step => {
-    const { name } = tableOf(lake, edge, "edge");
+    const rows = edgeRows(tableOf(lake, edge, "edge"));
     const [near, far] = direction === "out" ? ["source", "target"] : ["target", "source"];
     const from = at === 0 ? `(select node as reached, ${summed(start, column)} as amount from ${start.name})` : `hop_${at}`;
     return {
       kind: "table",
       name: `hop_${at + 1}`,
-      select: `select ${name}.${far} as reached, amount from ${from} as before join ${name} on ${name}.${near} = before.reached`,
+      select: `select e.${far} as reached, amount from ${from} as before join ${rows} as e on e.${near} = before.reached`,
     };
   });
   if (steps.length === 0)
@@ -81,7 +81,7 @@ export interface HierarchyOptions {
 export const rollUpHierarchy = (lake: Tables, { edge, direction = "out", node, sum, levels = 100 }: HierarchyOptions): Program => {
   const table = tableOf(lake, node, "node");
   const column = columnOf(table, sum);
-  const { name } = tableOf(lake, edge, "edge");
+  const rows = edgeRows(tableOf(lake, edge, "edge"));
   const [child, parent] = direction === "out" ? ["source", "target"] : ["target", "source"];
   return {
     job: "rollUpHierarchy",
@@ -97,8 +97,8 @@ export const rollUpHierarchy = (lake: Tables, { edge, direction = "out", node, s
           {
             kind: "table",
             name: "frontier",
-            select: `select distinct frontier.below, ${name}.${parent} as reached from frontier join ${name} on ${name}.${child} = frontier.reached
-              anti join above on above.below = frontier.below and above.reached = ${name}.${parent}`,
+            select: `select distinct frontier.below, e.${parent} as reached from frontier join ${rows} as e on e.${child} = frontier.reached
+              anti join above on above.below = frontier.below and above.reached = e.${parent}`,
           },
           { kind: "table", name: "above", select: "select below, reached from above union all select below, reached from frontier" },
         ],
@@ -128,10 +128,10 @@ export interface WeightedSumOptions {
 export const weightedSum = (lake: Tables, { edge, weight, times, at = "source" }: WeightedSumOptions): Program => {
   const table = tableOf(lake, edge, "edge");
   const far = at === "source" ? "target" : "source";
-  const factor = weight === undefined ? "1e0" : `cast(${table.name}.${columnOf(table, weight)} as double)`;
+  const factor = weight === undefined ? "1e0" : `cast(e.${columnOf(table, weight)} as double)`;
   const node = times && tableOf(lake, times.node, "node");
-  const product = node ? `${factor} * cast(${node.name}.${columnOf(node, times.attribute)} as double)` : factor;
-  const join = node ? ` join ${node.name} on ${node.name}.node = ${table.name}.${far}` : "";
+  const product = node ? `${factor} * cast(far.${columnOf(node, times.attribute)} as double)` : factor;
+  const join = node ? ` join ${node.name} as far on far.node = e.${far}` : "";
   return {
     job: "weightedSum",
     what: `Weights of ${edge}, summed at its ${at}.`,
@@ -139,7 +139,7 @@ export const weightedSum = (lake: Tables, { edge, weight, times, at = "source" }
       {
         kind: "table",
         name: "sums",
-        select: `select ${table.name}.${at} as node, sum(${product}) as total, count(*) as edges from ${table.name}${join} group by ${table.name}.${at}`,
+        select: `select e.${at} as node, sum(${product}) as total, count(*) as edges from ${edgeRows(table)} as e${join} group by e.${at}`,
       },
     ],
     result: { table: "sums", orderBy: "total desc nulls last, node" },

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createLeanTransport } from "edgetable";
 import { startEngine, type LocalEngine } from "@edgetable/local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createFolder, educationData, educationModel, run, type Folder, type Ran } from "../test-support/lab.ts";
@@ -103,7 +104,7 @@ describe("jobs", () => {
   test("are printed as the program for Spark", async () => {
     expect(JSON.parse((await batch("program", "degrees", ...at)).out)).toMatchObject({
       job: "degrees",
-      steps: [{ kind: "table", name: "arcs" }, {}],
+      steps: [{ kind: "table", name: "ends" }, {}],
     });
   });
 
@@ -135,10 +136,31 @@ describe("jobs", () => {
     expect(await batch("derive", ...at)).toMatchObject({ code: 0, out: "0 items written, 0 already up to date, 0 skipped\n" });
   });
 
+  test("that follow from the model are run, and printed for Spark", async () => {
+    expect(await batch("run", "validation", ...at)).toMatchObject({ code: 0, err: expect.stringContaining("No rows.") });
+    expect(JSON.parse((await batch("program", "derived", ...at)).out)).toMatchObject({ job: "derived", result: { table: "derived" } });
+    expect(await batch("run", "validation", "--k", "2", ...at)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("The job validation does not take --k. It takes no options."),
+    });
+  });
+
   test("need a lake", async () => {
     const { code, err } = await batch("run", "degrees", "--lake", join(lake, "none"));
     expect(code).toBe(2);
     expect(err).toContain("There is no lake in");
     expect(err).toContain("Make one: edgetable batch extract.");
   });
+});
+
+test("items of another program end an extraction, or are left out and counted", async () => {
+  const transport = createLeanTransport({ endpoint: engine.endpoint });
+  const Item = { pk: { S: "CRAWLER#1" }, sk: { S: "state" } };
+  await transport.send("PutItem", { TableName: "Education", Item });
+  expect(await batch("extract", ...at)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/CRAWLER#1, state[^]*on the command line --stray skip/),
+  });
+  const { code, err } = await batch("extract", "--stray", "skip", ...at);
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining("1 item left out, which the model does not describe") });
 });

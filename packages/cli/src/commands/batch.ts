@@ -14,9 +14,11 @@ import { deriveCommand, programCommand, runCommand, validateCommand } from "./ba
 interface ExtractOptions extends LakeOptions {
   readonly export?: string;
   readonly increment?: readonly string[];
+  readonly exportTable?: string;
   readonly segments?: number;
   readonly units?: number;
   readonly unfit?: "refuse" | "null";
+  readonly stray?: "refuse" | "skip";
 }
 
 const extract = async (call: Invocation<ExtractOptions>): Promise<Analytics.ExtractReport> => {
@@ -30,6 +32,7 @@ const extract = async (call: Invocation<ExtractOptions>): Promise<Analytics.Extr
       ...(options.segments === undefined ? {} : { segments: options.segments }),
       ...(options.units === undefined ? {} : { unitsPerSecond: options.units }),
       ...(options.unfit === undefined ? {} : { unfit: options.unfit }),
+      ...(options.stray === undefined ? {} : { stray: options.stray }),
       signal: io.signal,
       onProgress: ({ rows, scan }) => progress.show(`${counted(rows, "row")}, ${showUnits(scan.cost.readUnits)}`),
     });
@@ -39,6 +42,7 @@ const extract = async (call: Invocation<ExtractOptions>): Promise<Analytics.Extr
     const source = await module.connectExport(graph, options.export, {
       ...limitsOf(options),
       increments: options.increment ?? [],
+      ...(options.exportTable === undefined ? {} : { table: options.exportTable }),
       onProgress: (items) => progress.show(`${counted(items, "item")} of the export read`),
     });
     try {
@@ -60,12 +64,18 @@ const extractCommand = defineCommand<ExtractOptions>({
     ...lakeOptions,
     { flags: "--export <folder>", text: "read this export (DynamoDB JSON or Ion) instead of the table" },
     { flags: "--increment <folder>", text: "an incremental export on top of it; can be repeated", parse: collect },
+    { flags: "--export-table <name>", text: "the exported table's name, where it is not the model's: a copy or a restored backup" },
     { flags: "--segments <n>", text: "parts of the table to read in parallel (default: 4)", parse: wholeNumber(1_000_000) },
     { flags: "--units <n>", text: "read units per second that the scan may consume (default: no limit)", parse: wholeNumber(10_000_000) },
     {
       flags: "--unfit <choice>",
       text: "how to treat values that do not fit their column (default: refuse)",
       choices: ["refuse", "null"],
+    },
+    {
+      flags: "--stray <choice>",
+      text: "how to treat items that the model does not describe, such as another program's (default: refuse)",
+      choices: ["refuse", "skip"],
     },
   ],
   examples: [
@@ -82,7 +92,11 @@ const extractCommand = defineCommand<ExtractOptions>({
     }
     const rows = report.tables.map((table) => [table.name, table.kind, String(table.rows)]);
     io.out.write(renderTable({ columns: [{ title: "table" }, { title: "kind" }, { title: "rows" }], rows }, io.out.columns, style));
-    const notes = [`${report.resumed ? "Resumed; " : ""}${showUnits(report.scan.cost.readUnits)}`];
+    const { cost, stray, uneven, drifted } = report.scan;
+    const notes = [`${report.resumed ? "Resumed; " : ""}${showUnits(cost.readUnits)}`];
+    if (stray > 0) notes.push(`${counted(stray, "item")} left out, which the model does not describe`);
+    if (uneven > 0) notes.push(`${counted(uneven, "edge")} with one copy only (edgetable verify)`);
+    if (drifted.items > 0) notes.push(`${counted(drifted.items, "item")} with an attribute that differs from the key (edgetable verify)`);
     for (const [place, values] of Object.entries(report.unfit))
       notes.push(`${counted(values, "value")} of ${place} did not fit and became null`);
     note(call, notes.join("; "));
