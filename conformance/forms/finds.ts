@@ -5,7 +5,7 @@ import { compareLists } from "../naive/condition.ts";
 import { identity } from "../naive/graph.ts";
 import { comparePages } from "./reads.ts";
 import { edgeTypes, idFields, type EdgeName, type End, type NodeType, type Row } from "./vocabulary.ts";
-import { checkRefusal, compareRows, edgeRow, heldOf, pick, textOf, type World } from "./world.ts";
+import { checkRefusal, compareRows, edgeRow, heldOf, nodeRow, pick, textOf, type World } from "./world.ts";
 
 interface Entry {
   readonly kind: NodeType | EdgeName;
@@ -126,7 +126,7 @@ const compare = async (
   { rows, found }: { readonly rows: readonly Row[]; readonly found: readonly Thing[] },
 ): Promise<void> => {
   const same = (actual: readonly unknown[], expected: readonly unknown[]): void => compareRows(actual, expected, { label, exact });
-  const nodesAt = (end: "from" | "to"): readonly (Row | undefined)[] => found.map(({ ends }) => ends && world.graph.node(ends[end])?.row);
+  const { kind } = pick(entries, command.entry);
   switch (command.want) {
     case "rows":
       return same(await query.rows(), rows);
@@ -143,7 +143,9 @@ const compare = async (
       return comparePages({ label, exact, limit: command.limit ?? 2 }, (options) => query.page(options), rows);
     case "ends": {
       if (found[0] && !found[0].ends) return;
-      if (isNode(pick(entries, command.entry).kind)) return;
+      if (isNode(kind)) return;
+      const nodesAt = (end: "from" | "to"): readonly unknown[] =>
+        found.map(({ ends }) => ends && nodeRow(world, ends[end], new Set(edgeTypes[kind][end])));
       same(
         await query.sources(),
         nodesAt("from").filter((node) => node !== undefined),

@@ -3,7 +3,7 @@ import type { Command, Read } from "./commands.ts";
 import { type Condition, filterOn } from "./conditions.ts";
 import { same } from "../naive/graph.ts";
 import { edgeTypes, type End, type NaiveEdge, type NodeType, type Row } from "./vocabulary.ts";
-import { checkRefusal, compareRows, edgeRow, endAt, endRow, heldOf, pick, textOf, type World } from "./world.ts";
+import { checkRefusal, compareRows, edgeRow, endAt, endRow, heldOf, nodeRow, pick, textOf, type World } from "./world.ts";
 import { edgeAt, keyOf } from "./writes.ts";
 
 interface Source {
@@ -124,10 +124,7 @@ const compare = async (world: World, command: Read, { label, exact, query, met, 
   const rows = met.map(row);
   const { from, to } = edgeTypes[command.edge];
   const kinds = new Set([...(command.direction === "in" ? [] : to), ...(command.direction === "out" ? [] : from)]);
-  const nodes = met.map((one) => {
-    const node = world.graph.node(one.far)?.row;
-    return node && kinds.size > 1 ? { kind: one.far.type, row: node } : node;
-  });
+  const nodes = met.map(({ far }) => nodeRow(world, far, kinds));
   const ids = met.map((one) => endRow(command.edge, one.far));
   const same = (actual: readonly unknown[], expected: readonly unknown[]): void => compareRows(actual, expected, { label, exact });
   const pages = { label, exact, limit: command.limit ?? 2 };

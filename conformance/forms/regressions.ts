@@ -34,4 +34,11 @@ export const regressions: readonly (readonly Command[])[] = [
   ],
   // References in an index of their nodes: those without one were counted.
   [create("doc", 0), create("doc", 1, 0), counted(8)],
+  // The ends of found edges that may be of several types: the reference left out their kinds.
+  [
+    create("doc", 0),
+    create("stop", 0),
+    { kind: "link", edge: "rates", from: 0, to: 0, role: 0, value: 0, km: undefined },
+    { ...counted(3), want: "ends" },
+  ],
 ];

@@ -26,6 +26,12 @@ export const endRow = (edge: string, { type, id }: End): Row => {
   return from.length * to.length > 1 ? { type, ...(id as Row) } : (id as Row);
 };
 
+/** The node at an end that may be of these types, as reads return it: `{ kind, row }` if there are several. */
+export const nodeRow = ({ graph }: World, end: End, types: ReadonlySet<NodeType>): unknown => {
+  const row = graph.node(end)?.row;
+  return row && types.size > 1 ? { kind: end.type, row } : row;
+};
+
 export const edgeRow = ({ edge, from, to, attributes }: NaiveEdge): Row => ({
   from: endRow(edge, from),
   to: endRow(edge, to),
