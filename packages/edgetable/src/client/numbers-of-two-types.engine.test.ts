@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { defineGraph, node, type SentRequest } from "../index.ts";
+import { defineGraph, edge, node, part, type SentRequest } from "../index.ts";
+import { verify } from "../verify/index.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -71,4 +72,131 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY])("%s is nothing to add, whether
     });
   }
   expect(sent).toEqual([]);
+});
+
+// Schemas that take one of the two forms alone.
+const oneForm = () =>
+  defineGraph({
+    table: engine.freshTableName("oneForm"),
+    nodes: {
+      meter: node({
+        key: "METER#{id}",
+        schema: z.object({
+          id: z.string(),
+          total: z.number(),
+          exact: z.bigint().optional(),
+          sizes: z.set(z.number()).optional(),
+          by: z.record(z.string(), z.number()).optional(),
+        }),
+      }),
+    },
+    parts: { reading: part({ of: "meter", key: "READING#{at}", schema: z.object({ at: z.string(), value: z.number() }) }) },
+    edges: {
+      feeds: edge({
+        from: "meter",
+        to: "meter",
+        schema: z.object({ units: z.number(), rank: z.number() }),
+        orderBy: "rank:number",
+        validate: "row",
+      }),
+    },
+    indexes: { byTotal: { entries: { meter: { by: "total:number" } } } },
+  });
+
+const BIG = 2n ** 53n + 1n;
+/** A large number as it is stored, by its shortest decimal, and read. */
+const asRead = (value: number): bigint => BigInt(String(value));
+
+test("a row as read can be written back, whichever form its schema takes, and keeps all digits", async () => {
+  const db = oneForm().connect({ transport: engine.transport });
+  await db.table.create();
+  await db.meter.create({ id: "a", total: 2 ** 53, exact: 7n, sizes: new Set([1, 2 ** 60]), by: { x: 2 ** 53 } }).orThrow();
+  await db.meter.create({ id: "b", total: 1 }).orThrow();
+  await db.meter.update({ id: "a" }, { add: { total: 1 } }).orThrow();
+  await db.meter.update({ id: "a" }, { set: { "by.y": BIG as never } }).orThrow();
+  await db.reading.create({ id: "a" }, { at: "1", value: 2 ** 60 }).orThrow();
+  await db.feeds.link({ id: "a" }, { id: "b" }, { units: 2 ** 61, rank: 2 ** 55 }).orThrow();
+
+  const read = await db.meter.get({ id: "a" });
+  expect(read).toEqual({ id: "a", total: BIG, exact: 7, sizes: new Set([1, asRead(2 ** 60)]), by: { x: 2n ** 53n, y: BIG } });
+  const reading = (await db.reading.get({ id: "a" }, { at: "1" }))!;
+  const [feeds] = await db.meter({ id: "a" }).out("feeds").edges();
+  expect([reading.value, feeds!.units, feeds!.rank]).toEqual([2 ** 60, 2 ** 61, 2 ** 55].map(asRead));
+
+  const { from, to, ...attributes } = feeds!;
+  const { id: _id, ...own } = reading;
+  await db.meter.put(read!).orThrow();
+  await db.meter.upsert(read!, { total: read!.total }).orThrow();
+  await db.meter.update({ id: "a" }, { total: read!.total, sizes: read!.sizes }).orThrow();
+  await db.reading.put({ id: "a" }, own).orThrow();
+  await db.feeds.put(from, to, attributes).orThrow();
+  await db.feeds.relink(from, to, { units: attributes.units }).orThrow();
+  await db.transact([db.meter.update({ id: "a" }, { exact: read!.exact! }), db.feeds.relink(from, to, { rank: feeds!.rank })]).orThrow();
+  expect(await db.meter.get({ id: "a" })).toEqual(read);
+  expect(await db.reading.get({ id: "a" }, { at: "1" })).toEqual(reading);
+  expect(await db.feeds.get(from, to)).toEqual(feeds);
+  await db.batch([db.meter.put(read!), db.reading.put({ id: "a" }, own), db.feeds.put(from, to, attributes)]);
+
+  const other = oneForm().connect({ transport: engine.transport });
+  await other.table.create();
+  expect(await other.load(db.scan())).toMatchObject({ failed: 0 });
+  expect(await other.meter.get({ id: "a" })).toEqual(read);
+  expect(await verify(other)).toMatchObject({ clean: true });
+});
+
+test("filters, pages and walks take numbers beyond 2^53 as they are read", async () => {
+  const db = oneForm().connect({ transport: engine.transport });
+  await db.table.create();
+  const totals = [1, 2 ** 53 - 1, 2n ** 53n, BIG, 2n ** 53n + 2n, 10n ** 37n + 1n, -BIG] as readonly number[];
+  const sorted = totals.toSorted((a, b) => (a < b ? -1 : 1));
+  for (const [at, total] of totals.entries()) await db.meter.put({ id: String(at), total }).orThrow();
+  for (const [at, rank] of totals.entries()) await db.feeds.link({ id: "0" }, { id: String(at) }, { units: rank, rank }).orThrow();
+
+  for (const total of totals) {
+    expect(await db.find("meter").where({ total }).rows()).toMatchObject([{ total }]);
+    const above = sorted.slice(sorted.indexOf(total));
+    expect(
+      (
+        await db
+          .find("meter")
+          .where({ total: { gte: total } })
+          .rows()
+      ).map((one) => one.total),
+    ).toEqual(above);
+    expect(
+      (
+        await db
+          .meter({ id: "0" })
+          .out("feeds")
+          .where({ rank: { gte: total } })
+          .edges()
+      ).map(({ rank }) => rank),
+    ).toEqual(above);
+    expect(
+      (
+        await db
+          .meter({ id: "0" })
+          .out("feeds")
+          .where({ units: { gte: total } })
+          .edges()
+      ).map(({ units }) => units),
+    ).toEqual(above);
+    expect(await db.meter({ id: "0" }).walk().out("feeds").where({ units: total }).whereNode({ total }).nodes()).toMatchObject({
+      items: [{ total }],
+    });
+    expect(await db.meter.update({ id: String(totals.indexOf(total)) }, { total }, { if: { total } })).toMatchObject({ ok: true });
+  }
+  for (const pages of [
+    (cursor: string | undefined) => db.find("meter").using("byTotal").page({ limit: 2, cursor }),
+    (cursor: string | undefined) => db.meter({ id: "0" }).out("feeds").page({ limit: 2, cursor }),
+  ]) {
+    const found: unknown[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await pages(cursor);
+      found.push(...page.items.map((one) => ("rank" in one ? one.rank : one.total)));
+      cursor = page.next;
+    } while (cursor !== undefined);
+    expect(found).toEqual(sorted);
+  }
 });

@@ -1,6 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
+import { loadOnce } from "../util/load-once.ts";
 import { type Row, setOwn } from "../util/row.ts";
 import { type Catalog, keyAttributes, type NodeEntry, type Shape } from "./catalog.ts";
 import { type AnySchema, attributeSchemas, type SchemaIssue, type SchemaResult } from "./standard-schema.ts";
@@ -176,18 +177,32 @@ const throwFailure = (what: string, cause: unknown): never => {
   });
 };
 
-/**
- * A schema's result for a value; a promise only if the schema is asynchronous: if its result has a `then`.
- *
- * @throws {schema.failed} when the schema throws
- */
-export const validate = (schema: AnySchema, value: unknown, what: string): Maybe<SchemaResult<Row>> => {
+const loadForms = loadOnce(async () => import("./number-forms.ts"));
+
+const ask = (schema: AnySchema, value: unknown, what: string): Maybe<SchemaResult<Row>> => {
   try {
     const result = schema["~standard"].validate(value);
     return "then" in result ? Promise.resolve(result).catch((cause: unknown) => throwFailure(what, cause)) : result;
   } catch (cause) {
     return throwFailure(what, cause);
   }
+};
+
+const askAgain = async (schema: AnySchema, value: unknown, what: string, first: SchemaResult<Row>): Promise<SchemaResult<Row>> => {
+  const { askInOtherForms } = await loadForms();
+  return askInOtherForms((other) => ask(schema, other, what), value, first);
+};
+
+/**
+ * A schema's result for a value. A number that the schema refuses in the form in which reads return it is tried in the other
+ * one. A promise only if the schema is asynchronous (its result has a `then`), or refuses the value.
+ *
+ * @throws {schema.failed} when the schema throws
+ */
+export const validate = (schema: AnySchema, value: unknown, what: string): Maybe<SchemaResult<Row>> => {
+  const result = ask(schema, value, what);
+  if (result instanceof Promise) return result.then((one) => (one.issues ? askAgain(schema, value, what, one) : one));
+  return result.issues ? askAgain(schema, value, what, result) : result;
 };
 
 const whenDone = <T>(result: Maybe<SchemaResult<Row>>, finish: (result: SchemaResult<Row>) => Maybe<T>): Maybe<T> =>
