@@ -143,3 +143,21 @@ test("counters of a node add up with all their digits", async () => {
   await rollUpCounters(db, "jar", jar);
   expect(await stored("JAR", "j")).toMatchObject({ total: { N: "0.19" } });
 });
+
+test.each(["8388608", "0.0000001", "4294967296"])("a sum that is off by %s is found", async (difference) => {
+  const { db, lab: facts, session } = lab;
+  const pot = { id: `off${difference}` };
+  await db.pot.create(pot);
+  await db.pays.link(account, pot, { n: "1", amount: 0.5 });
+  await facts.drain(session);
+  await verify(db, { settle: 10, staleAfter: 10, repair: true });
+  await clean();
+  const [item] = (await facts.items()).filter(
+    ({ total, sk, pk }) => total && sk && "S" in sk && pk && "S" in pk && pk.S === `POT#${pot.id}`,
+  );
+  const Item = { ...item, total: { N: addDecimals("0.5", difference) } };
+  await facts.engine.transport.send("PutItem", { TableName: facts.table, Item });
+  expect((await verify(db, { settle: 10, staleAfter: 10 })).kinds.map(({ kind }) => kind)).toEqual(["wrongAggregate"]);
+  await facts.engine.transport.send("PutItem", { TableName: facts.table, Item: item! });
+  await facts.take();
+});

@@ -1,12 +1,14 @@
 // A decimal is the text of a number as DynamoDB stores it, of up to 38 digits. A double holds 17 of them.
 
-interface Decimal {
+/** A decimal as a whole number and a power of ten. */
+export interface Decimal {
   readonly units: bigint;
   /** `units` times ten to the power of `exponent`. */
   readonly exponent: number;
 }
 
-const parse = (text: string): Decimal => {
+/** Reads a decimal, in whatever notation. */
+export const parseDecimal = (text: string): Decimal => {
   const [digits = "", power = "0"] = text.toLowerCase().split("e");
   const point = digits.indexOf(".");
   const fraction = point < 0 ? 0 : digits.length - point - 1;
@@ -27,7 +29,7 @@ const isShort = (text: string): boolean => /^-?\d{1,15}$/.test(text);
 /** The exact sum, as DynamoDB's ADD computes it: without an exponent, and without zeros at its end. */
 export const addDecimals = (a: string, b: string): string => {
   if (isShort(a) && isShort(b)) return String(Number(a) + Number(b));
-  const [one, other] = [parse(a), parse(b)];
+  const [one, other] = [parseDecimal(a), parseDecimal(b)];
   const exponent = Math.min(one.exponent, other.exponent);
   const scaled = ({ units, exponent: of }: Decimal): bigint => units * 10n ** BigInt(of - exponent);
   return format({ units: scaled(one) + scaled(other), exponent });

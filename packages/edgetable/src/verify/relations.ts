@@ -19,7 +19,7 @@ import { documentOwner } from "../schema/grid-parts.ts";
 import { CONTRIBUTION, COUNT, DELETING, MEMO_NODE, OWNER, REVISION } from "../schema/system-items.ts";
 import { factKeyItem, readDegreeGuard } from "../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
-import { addDecimals } from "../util/decimal.ts";
+import { negateDecimal } from "../util/decimal.ts";
 import { isNumber } from "../util/json-text.ts";
 import { type Row, valueAt } from "../util/row.ts";
 import type { Seen, SeenRow } from "./see-item.ts";
@@ -160,16 +160,7 @@ export const copiesOf = (catalog: Catalog, { subject, shape, row }: SeenRow): re
 
 const sourceId = (key: Key, { of }: CopyFact, value: unknown): FactId => ["copy", ...idOf(key), of, exactText(value)];
 
-// Sums are whole numbers: a sum of decimals is taken to six places. What a smaller difference hides is below a millionth.
 const ZERO: AttributeValue = { N: "0" };
-const MILLION = 1_000_000;
-const scaled = (decimal: string): number => {
-  const number = Number(decimal);
-  if (Math.abs(number) < MILLION) return Math.round(number * MILLION);
-  const [whole = "0", fraction = ""] = addDecimals(decimal, "0").split(".");
-  return Number(BigInt.asIntN(32, BigInt(whole + fraction.padEnd(6, "0").slice(0, 6))));
-};
-
 const sumId = (key: Key, attribute: string): FactId => ["sum", ...idOf(key), attribute];
 
 /** The names of the sums and numbers behind a count, sum or average. */
@@ -233,7 +224,7 @@ const nodeSayings = (catalog: Catalog, { key, item, row, shape }: SeenRow, sayin
     const isWrong = operation === "average" ? !showsAverage(item[attribute], values) : !values[0] || !("N" in values[0]);
     if (isWrong) sayings.push({ kind: "sum", id: sumId(key, attribute), contents: MISSING, times: 1, isOwn: true });
     for (const [at, name] of names.entries())
-      sayings.push({ kind: "sum", id: sumId(key, name), contents: NO_CONTENTS, times: -scaled(decimalIn(values[at])), isOwn: true });
+      sayings.push({ kind: "sum", id: sumId(key, name), contents: NO_CONTENTS, times: negateDecimal(decimalIn(values[at])), isOwn: true });
   }
   for (const fact of copies)
     if (isSource(catalog, fact, shape.definition)) sayings.push({ kind: "there", id: sourceId(key, fact, valueAt(row, fact.of)) });
@@ -271,7 +262,7 @@ const contributionSayings = (catalog: Catalog, item: Item, sayings: Saying[]): v
         kind: "sum",
         id: factsId(facts, name),
         contents: NO_CONTENTS,
-        times: scaled(decimalIn(contribution[name])),
+        times: decimalIn(contribution[name]),
         isOwn: false,
       });
   }
@@ -289,15 +280,15 @@ const memoSayings = (catalog: Catalog, item: Item): readonly Saying[] => {
 /** What the item of a node's facts says: the sums of all memos, which the node shows. */
 const factsSayings = (key: Key, item: Item): readonly Saying[] => {
   const sayings: Saying[] = [];
-  const say = (id: FactId, times: number, contents = NO_CONTENTS): void =>
+  const say = (id: FactId, times: number | string, contents = NO_CONTENTS): void =>
     void sayings.push({ kind: "sum", id, contents, times, isOwn: false });
   for (const name in item) {
     if (!addsUp(name) || name === REVISION) continue;
     const value = decimalIn(item[name]);
-    say(factsId(key, name), -scaled(value));
+    say(factsId(key, name), negateDecimal(value));
     const attribute = name.slice(name.indexOf("#") + 1);
     const [sum, number] = [item[sumHidden(attribute)], item[countHidden(attribute)]];
-    if (!sum || !number) say(shownId(key, attribute), scaled(value));
+    if (!sum || !number) say(shownId(key, attribute), value);
     else if (name === sumHidden(attribute) && Number(decodeValue(number)) !== 0)
       say(shownId(key, attribute), 1, { mean: Number(decodeValue(sum)) / Number(decodeValue(number)) });
   }
@@ -317,7 +308,7 @@ const shownSayings = (catalog: Catalog, seen: SeenRow, sayings: Saying[]): void 
   const holder = subject.kind === "node" ? factNode(catalog, subject.entry, row) : factEdge(catalog, subject.entry, { ...subject, row });
   if (!holder) return;
   const facts = factKeyItem(catalog, holder.facts);
-  const own = (id: FactId, times: number, contents = NO_CONTENTS): void =>
+  const own = (id: FactId, times: number | string, contents = NO_CONTENTS): void =>
     void sayings.push({ kind: "sum", id, contents, times, isOwn: true });
   own(memosId(facts), 0);
   for (const { attribute, operation } of streamedFacts(catalog, entry)) {
@@ -325,14 +316,14 @@ const shownSayings = (catalog: Catalog, seen: SeenRow, sayings: Saying[]): void 
     for (const name of namesBehind({ attribute, operation })) own(factsId(facts, name), 0);
     // A node that is older than the declaration has no such attribute. Nothing takes this off. An average of nothing is left out.
     if (operation === "average") own(shownId(facts, attribute), value === undefined ? 0 : -1, { mean: value });
-    else if (isNumber(value)) own(shownId(facts, attribute), -scaled(decimalIn(item[attribute])));
+    else if (isNumber(value)) own(shownId(facts, attribute), negateDecimal(decimalIn(item[attribute])));
     else own(shownId(facts, attribute), 1, MISSING);
   }
 };
 
 /** One thing that an item says about others. */
 type Saying =
-  | { readonly kind: "sum"; readonly id: FactId; readonly contents: Contents; readonly times: number; readonly isOwn: boolean }
+  | { readonly kind: "sum"; readonly id: FactId; readonly contents: Contents; readonly times: number | string; readonly isOwn: boolean }
   | { readonly kind: "needed" | "there"; readonly id: FactId };
 
 const rowSayings = (catalog: Catalog, seen: SeenRow, { differing, streamed }: Comparing): readonly Saying[] => {
@@ -359,8 +350,7 @@ const rowSayings = (catalog: Catalog, seen: SeenRow, { differing, streamed }: Co
   // What a guard counts wrong is the guard's fault, not that of each of its edges.
   for (const { key } of counts) sayings.push({ kind: "sum", id: idOf(key), contents: NO_CONTENTS, times: 1, isOwn: false });
   for (const { key, added } of [...deltas, ...counters])
-    for (const name in added)
-      sayings.push({ kind: "sum", id: sumId(key, name), contents: NO_CONTENTS, times: scaled(added[name]!), isOwn: false });
+    for (const name in added) sayings.push({ kind: "sum", id: sumId(key, name), contents: NO_CONTENTS, times: added[name]!, isOwn: false });
   for (const { key, node } of nodes) sayings.push({ kind: "needed", id: nodeId(key, node.name) });
   return sayings;
 };
@@ -387,7 +377,7 @@ const sayingsOf = (catalog: Catalog, seen: Seen, comparing: Comparing): readonly
       if (!owner) return [{ kind: "needed", id: ["a counter that nobody reads"] }];
       const { set, key } = owner;
       const sums = countedNames(set).map((name): Saying => {
-        const times = -scaled(decimalIn(seen.item[name]));
+        const times = negateDecimal(decimalIn(seen.item[name]));
         return { kind: "sum", id: sumId(seen.key, name), contents: NO_CONTENTS, times, isOwn: false };
       });
       return [...sums, { kind: "needed", id: nodeId(key, set.entry.name) }];

@@ -1,3 +1,4 @@
+import { parseDecimal } from "../util/decimal.ts";
 import { isNumber } from "../util/json-text.ts";
 
 /** Both halves of a hash that is being made; the same two numbers for each, so that nothing is allocated. */
@@ -84,6 +85,29 @@ const mixUnordered = <T>(members: Iterable<T>, mix: (member: T) => void): void =
   mixNumber(lows);
 };
 
+// Tallies add up modulo two primes, the largest below 2^32: ten has an inverse there, so that decimals add up with all digits.
+// Sums that differ by less than 10^19, in whatever place, never look alike.
+const PRIMES = [4_294_967_291, 4_294_967_279] as const;
+
+// The first product has 48 bits, so that a double holds every step.
+const multiply = (a: number, b: number, prime: number): number => (((a * (b >>> 16)) % prime) * 65_536 + a * (b & 0xffff)) % prime;
+
+const power = (base: number, exponent: number, prime: number): number => {
+  if (exponent === 0) return 1;
+  const root = power(base, Math.floor(exponent / 2), prime);
+  const square = multiply(root, root, prime);
+  return exponent % 2 === 0 ? square : multiply(square, base, prime);
+};
+
+const residue = (value: number | string, prime: number): number => {
+  const number = Number(value);
+  if (Number.isSafeInteger(number) && (typeof value === "number" || /^-?\d+$/.test(value))) return ((number % prime) + prime) % prime;
+  const { units, exponent } = parseDecimal(String(value));
+  const whole = Number(((units % BigInt(prime)) + BigInt(prime)) % BigInt(prime));
+  // By Fermat, an exponent counts modulo prime - 1.
+  return multiply(whole, power(10, exponent < 0 ? exponent + prime - 1 : exponent, prime), prime);
+};
+
 /** What a fact is about: texts that no two facts share, such as the key of a marker. */
 export type FactId = readonly string[];
 
@@ -110,8 +134,8 @@ export const bitsFor = (items: number): number => {
  *   not set is a key that is not there. It is overlooked only if other keys have set its bits in all four.
  */
 export interface Tallies {
-  /** Adds a fact `times` times; negative: takes it off. */
-  add(id: FactId, contents: Contents, times: number): void;
+  /** Adds a fact `times` times, a number or a decimal; negative: takes it off. */
+  add(id: FactId, contents: Contents, times: number | string): void;
   /** True if the bucket of a fact does not come to zero. */
   differs(id: FactId): boolean;
   /** Says that a key has to be there, or is there. */
@@ -172,8 +196,10 @@ export const openTallies = ({ seed, bits }: { readonly seed: number; readonly bi
         mixValue(contents[field]);
       });
       finish();
-      sums[bucket] = sums[bucket]! + Math.imul(state[0]!, times);
-      sums[bucket + 1] = sums[bucket + 1]! + Math.imul(state[1]!, times);
+      for (const [word, prime] of PRIMES.entries()) {
+        const more = multiply(state[word]! % prime, residue(times, prime), prime);
+        sums[bucket + word] = (sums[bucket + word]! + more) % prime;
+      }
     },
     differs: (id) => {
       const bucket = bucketOf(id);
