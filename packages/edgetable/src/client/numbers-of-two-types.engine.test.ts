@@ -124,18 +124,18 @@ test("a row as read can be written back, whichever form its schema takes, and ke
   expect([reading.value, feeds!.units, feeds!.rank]).toEqual([2 ** 60, 2 ** 61, 2 ** 55].map(asRead));
 
   const { from, to, ...attributes } = feeds!;
-  const { id: _id, ...own } = reading;
+  const { at, value } = reading;
   await db.meter.put(read!).orThrow();
   await db.meter.upsert(read!, { total: read!.total }).orThrow();
   await db.meter.update({ id: "a" }, { total: read!.total, sizes: read!.sizes }).orThrow();
-  await db.reading.put({ id: "a" }, own).orThrow();
+  await db.reading.put({ id: "a" }, { at, value }).orThrow();
   await db.feeds.put(from, to, attributes).orThrow();
   await db.feeds.relink(from, to, { units: attributes.units }).orThrow();
   await db.transact([db.meter.update({ id: "a" }, { exact: read!.exact! }), db.feeds.relink(from, to, { rank: feeds!.rank })]).orThrow();
   expect(await db.meter.get({ id: "a" })).toEqual(read);
   expect(await db.reading.get({ id: "a" }, { at: "1" })).toEqual(reading);
   expect(await db.feeds.get(from, to)).toEqual(feeds);
-  await db.batch([db.meter.put(read!), db.reading.put({ id: "a" }, own), db.feeds.put(from, to, attributes)]);
+  await db.batch([db.meter.put(read!), db.reading.put({ id: "a" }, { at, value }), db.feeds.put(from, to, attributes)]);
 
   const other = oneForm().connect({ transport: engine.transport });
   await other.table.create();
