@@ -41,8 +41,8 @@ const isExact = (value: unknown): boolean => {
   return !isPlain(value) || Object.values(value).every(isExact);
 };
 
-/** Thrown where a schema makes another value of a number that had to be rounded for it. */
-const ROUNDED = Symbol("rounded");
+/** A schema makes another value of a number that had to be rounded for it. */
+class RoundedError extends Error {}
 
 /** The schema's output, where numbers that it left as they were have the given form and all digits. */
 const restored = (output: unknown, given: unknown, converted: unknown): unknown => {
@@ -51,10 +51,10 @@ const restored = (output: unknown, given: unknown, converted: unknown): unknown 
   if (Array.isArray(given) && Array.isArray(converted) && Array.isArray(output) && output.length === given.length)
     return output.map((one, at) => restored(one, given[at], converted[at]));
   if (isPlain(given) && isPlain(converted) && isPlain(output)) {
-    if (Object.keys(given).some((name) => !Object.hasOwn(output, name) && !isExact(given[name]))) throw ROUNDED;
+    if (Object.keys(given).some((name) => !Object.hasOwn(output, name) && !isExact(given[name]))) throw new RoundedError();
     return mapValues(output, (one, name) => restored(one, given[name], converted[name]));
   }
-  if (!isExact(given)) throw ROUNDED;
+  if (!isExact(given)) throw new RoundedError();
   return output;
 };
 
@@ -80,7 +80,7 @@ export const askInOtherForms = (
       try {
         return { value: restored(result.value, given, value) as Row };
       } catch (error) {
-        if (error !== ROUNDED) throw error;
+        if (!(error instanceof RoundedError)) throw error;
         return first;
       }
     }
