@@ -3,7 +3,7 @@ import { filtersIn } from "../ir/condition.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Direction } from "../query/reads.ts";
 import { attributesOf } from "../schema/facts.ts";
-import type { EdgeEntry, Shape } from "../schema/catalog.ts";
+import type { EdgeEntry, NodeEntry, Shape } from "../schema/catalog.ts";
 import type { AnyEdge, AnyNode, AnyPart } from "../schema/definition.ts";
 import { VERSION } from "../schema/system-items.ts";
 import { checkKey, refuseStoredNames } from "../schema/check-values.ts";
@@ -194,6 +194,23 @@ export const selectedFields = (
   const known = attributesOf(definition);
   checkNames(fields, { kind, name }, known && [...known, ...beside, ...version]);
   return [...new Set([...fields, ...version])];
+};
+
+/**
+ * The selected fields of nodes of some types. Of several types, each has some of the fields; one that none has is refused.
+ *
+ * @throws {plan.invalidOption} for no field at all
+ * @throws {schema.unknownAttribute}
+ */
+export const nodeFields = ({ catalog }: Driver, types: readonly string[], select: readonly string[]): readonly string[] => {
+  const named = listOf(select, 'attribute names, such as ["name"]');
+  const entries = types.map((type) => defined(catalog.nodes[type], type));
+  const has = ({ definition }: NodeEntry, field: string): boolean => attributesOf(definition)?.includes(field) ?? true;
+  const fields = entries.flatMap((entry) => {
+    const own = named.filter((field) => has(entry, field) || !entries.some((other) => has(other, field)));
+    return own.length > 0 || named.length === 0 ? (selectedFields({ kind: "node", ...entry }, own) ?? []) : [];
+  });
+  return [...new Set(fields)];
 };
 
 /** The selected fields of a row, as far as it has them. */

@@ -27,6 +27,12 @@ export type GivenNode<N extends Nodes, Type extends string> = {
   readonly [One in Type]: [Type] extends [One] ? N[One]["~types"]["row"] : Kinded<One, N[One]["~types"]["row"]>;
 }[Type];
 
+/** A node with the selected attributes, and its version where it has one. */
+export type FetchedNode<Node, Field> =
+  Node extends Kinded<infer Kind, infer Row>
+    ? Kinded<Kind, Pick<Row, keyof Row & (Field | "version")>>
+    : Pick<Node, keyof Node & (Field | "version")>;
+
 // These name the two ends' ids and not the whole graph, so that a caller's own declarations stay short.
 
 /** An edge as it is read: its attributes, and the ids of its ends. */

@@ -17,6 +17,7 @@ import { type KeptByType, walkForm, walkPlan, type WalkState } from "../query/wa
 import { checkGiven, type Secrets } from "../requests/cursor.ts";
 import type { Row } from "../util/row.ts";
 import { onAbort } from "../util/time.ts";
+import { onlySelected } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { explainRead } from "./explanation.ts";
 import { findNode, parserOf } from "./read-call.ts";
@@ -262,6 +263,9 @@ const shownTally = ({ sum, min, max, average }: FoldedAttributes, values: readon
   };
 };
 
+const selectedNode = (select: readonly string[] | undefined, node: Row, several: boolean): Row =>
+  select && several ? { ...node, row: onlySelected(select, node["row"] as Row) } : onlySelected(select, node);
+
 /** The answer of a walk as a caller sees it. */
 const answerOf = (
   { catalog }: Driver,
@@ -277,7 +281,10 @@ const answerOf = (
         end,
       );
     case "nodes":
-      return walked(outcome.rows, end);
+      return walked(
+        outcome.rows.map((row) => selectedNode(collect.select, row, several)),
+        end,
+      );
     case "count":
       return { count: outcome.total, ...end };
     case "groups": {

@@ -1,3 +1,4 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
 import { contradict, readWhere } from "../ir/condition.ts";
@@ -5,24 +6,24 @@ import type { ReadPlan } from "../ir/physical-plan.ts";
 import { walkFrom } from "../query/walk.ts";
 import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/reads.ts";
 import type { Binding } from "../requests/encode-read.ts";
-import { checkOptions, type OptionChecks, inRange, listOf, namesIn } from "../util/check-options.ts";
+import { checkOptions, type OptionChecks, inRange, namesIn } from "../util/check-options.ts";
 import { exactText } from "../keys/template.ts";
-import type { NodeEntry } from "../schema/catalog.ts";
-import { attributesOf } from "../schema/facts.ts";
-import { defined } from "../util/invariant.ts";
-import { checkEdgeFields, checkEdgeFilter, checkIndex, onlySelected, selectedFields } from "./check-names.ts";
+import { checkEdgeFields, checkEdgeFilter, checkIndex, nodeFields, onlySelected } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import { countCall, countOptions, findNode, MAX_ROWS, pageCall, pageOptions, readCall, readInParts } from "./read-call.ts";
-import type { CountOptions, Entry, Page, PageOptions, Read } from "./page-types.ts";
-import type { HydrateOptions } from "./read-types.ts";
+import type { CountOptions, Entry, HydrateOptions, Page, PageOptions, Read } from "./page-types.ts";
 import type { FeedCall, FeedOptions } from "./walk-types.ts";
 import { type AnyHop, type EdgeNames, WalkQuery } from "./walk.ts";
 import { type Row, own } from "../util/row.ts";
 
 type PageKind = "edges" | "nodes" | "entries" | "ids";
 
-const edgePageOptions: OptionChecks<PageOptions<PageKind>> = { ...pageOptions, of: ["edges", "nodes", "entries", "ids"] };
+interface NeighbourPage extends PageOptions<PageKind> {
+  readonly select?: readonly string[] | undefined;
+}
+
+const edgePageOptions: OptionChecks<NeighbourPage> = { ...pageOptions, of: ["edges", "nodes", "entries", "ids"], select: undefined };
 interface NodeOptions extends HydrateOptions<Row> {
   readonly select?: readonly string[] | undefined;
 }
@@ -116,14 +117,18 @@ export class NeighbourQuery {
     return countCall(this.#driver, this.#request(wants.count), asked);
   }
 
-  page(options: PageOptions<PageKind> = {}): Read<Page<unknown>> {
-    const kind = checkOptions(options, edgePageOptions).of ?? "edges";
-    const request = this.#request(kind === "nodes" || kind === "entries" ? this.#hydrated(undefined) : wants.edges);
+  page(options: NeighbourPage = {}): Read<Page<unknown>> {
+    const { of: kind = "edges", select: named } = checkOptions(options, edgePageOptions);
+    const hydrates = kind === "nodes" || kind === "entries";
+    if (named && !hydrates)
+      throw new EdgetableError("plan.invalidOption", `select names attributes of the nodes: give it with of: "nodes" or of: "entries".`);
+    const select = named && this.#fields(named);
+    const request = this.#request(hydrates ? this.#hydrated(undefined, select) : wants.edges);
     const { id, values } = this.#state;
     // Whatever a page holds, it is a page of these edges: a cursor serves all of them. It is a key of the index that is read.
     const indexes = request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
     const query = `${this.#driver.catalog.table}|${neighbourForm(this.#state, wants.edges)}|${exactText([indexes, id, values])}`;
-    return pageCall(this.#driver, { request, query, options }, (found) => this.#pageItems(kind, request.plan, found));
+    return pageCall(this.#driver, { request, query, options }, (found) => this.#pageItems({ kind, select }, request.plan, found));
   }
 
   async explain(): Promise<ReadExplanation> {
@@ -156,25 +161,17 @@ export class NeighbourQuery {
 
   #nodes<T>(options: NodeOptions, give: (found: readonly Found[], plan: ReadPlan, select: readonly string[] | undefined) => T): Read<T> {
     const { given, select: named } = checkOptions(options, hydrateOptions);
-    const select = named && this.#fields(listOf(named, 'attribute names, such as ["name"]'));
-    const want = this.#hydrated(given);
-    return this.#rows(select ? { ...want, select } : want, (found, plan) => give(found, plan, select), given);
+    const select = named && this.#fields(named);
+    return this.#rows(this.#hydrated(given, select), (found, plan) => give(found, plan, select), given);
   }
 
   #fields(named: readonly string[]): readonly string[] {
-    const { catalog } = this.#driver;
-    const types = walkFrom(catalog, this.#state).at.map((type) => defined(catalog.nodes[type], type));
-    const has = ({ definition }: NodeEntry, field: string): boolean => attributesOf(definition)?.includes(field) ?? true;
-    const fields = types.flatMap((entry) => {
-      // Of several types, each has some of the fields; one that none has is refused.
-      const own = named.filter((field) => has(entry, field) || !types.some((other) => has(other, field)));
-      return own.length > 0 || named.length === 0 ? (selectedFields({ kind: "node", ...entry }, own) ?? []) : [];
-    });
-    return [...new Set(fields)];
+    return nodeFields(this.#driver, walkFrom(this.#driver.catalog, this.#state).at, named);
   }
 
-  #hydrated(given: Row | undefined): Want {
-    return { kind: "nodes", given: Object.keys(given ?? {}) };
+  #hydrated(given: Row | undefined, select: readonly string[] | undefined): Want {
+    const want = { kind: "nodes", given: Object.keys(given ?? {}) } as const;
+    return select ? { ...want, select } : want;
   }
 
   #edge(found: Found): Row {
@@ -210,14 +207,18 @@ export class NeighbourQuery {
     return readCall(this.#driver, request, (found) => give(found, request.plan));
   }
 
-  #pageItems(kind: PageKind, plan: ReadPlan, found: readonly Found[]): readonly unknown[] {
-    switch (kind) {
+  #pageItems(
+    of: { readonly kind: PageKind; readonly select: readonly string[] | undefined },
+    plan: ReadPlan,
+    found: readonly Found[],
+  ): readonly unknown[] {
+    switch (of.kind) {
       case "edges":
         return found.map((one) => this.#edge(one));
       case "nodes":
-        return found.map((one) => this.#node(plan, one)).filter((node) => node !== undefined);
+        return found.map((one) => this.#node(plan, one, of.select)).filter((node) => node !== undefined);
       case "entries":
-        return found.map((one) => this.#entry(plan, one));
+        return found.map((one) => this.#entry(plan, one, of.select));
       case "ids":
         return found.map((one) => one.row[farOf(plan, one)]);
     }

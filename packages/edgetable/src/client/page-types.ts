@@ -50,6 +50,16 @@ export interface PageOptions<Of extends string> {
   readonly of?: Of | undefined;
 }
 
+/** Which page of neighbours, with some of the nodes' attributes. */
+export interface SelectPage<Of extends string, Field> extends PageOptions<Of> {
+  readonly of: Of;
+  /**
+   * Sends only these attributes of the nodes, one or more, and the version where a node type keeps one; read, and paid for, are
+   * whole items. A cursor continues with any selection. @default all
+   */
+  readonly select: readonly Field[];
+}
+
 /** How edges or parts are counted. */
 export interface CountOptions {
   /**
@@ -93,3 +103,27 @@ export interface SelectOptions<Field> extends PointOptions {
 
 /** An edge with its ends and the selected attributes, or all of it. */
 export type FetchedEdge<Edge, Field> = [Field] extends [never] ? Edge : Pick<Edge, keyof Edge & (Field | "from" | "to" | "version")>;
+
+/** How neighbours are read beside their edges. */
+export interface HydrateOptions<Given> {
+  /** Attributes that the neighbour's key needs beside its id, where they are the same for all. */
+  readonly given?: Given | undefined;
+}
+
+/** How neighbours are read in part. */
+export interface SelectNodes<Given, Field> extends HydrateOptions<Partial<Given>> {
+  /**
+   * Sends only these attributes of the neighbours, one or more, and the version where a node type keeps one; read, and paid
+   * for, are whole items. @default all
+   */
+  readonly select: readonly Field[];
+}
+
+/** How the nodes at the ends of found edges are read. */
+export interface SelectEnds<Field> {
+  /**
+   * Sends only these attributes of the nodes, one or more, and the version where a node type keeps one; read, and paid for, are
+   * whole items. @default all
+   */
+  readonly select?: readonly Field[] | undefined;
+}

@@ -7,6 +7,7 @@ import type {
   EdgesInGraph,
   EndId,
   EndRow,
+  FetchedNode,
   GivenNode,
   Kinded,
   Nodes,
@@ -19,39 +20,22 @@ import type {
   Entry,
   Fetched,
   FetchedEdge,
+  HydrateOptions,
   Page,
   PageItems,
   PageOptions,
   PointOptions,
   Read,
   SearchPageOptions,
+  SelectEnds,
+  SelectNodes,
   SelectOptions,
+  SelectPage,
 } from "./page-types.ts";
 import type { PartList } from "./part-types.ts";
 import type { Fields, Grid, Values, Views } from "./grid-types.ts";
 import type { Walk, Walks } from "./walk-types.ts";
 import type { EdgeOptions, EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
-
-/** How neighbours are read beside their edges. */
-export interface HydrateOptions<Given> {
-  /** Attributes that the neighbour's key needs beside its id, where they are the same for all. */
-  readonly given?: Given | undefined;
-}
-
-/** How neighbours are read in part. */
-export interface SelectNodes<Given, Field> extends HydrateOptions<Partial<Given>> {
-  /**
-   * Sends only these attributes of the neighbours, one or more, and the version where a node type keeps one; read, and paid
-   * for, are whole items. @default all
-   */
-  readonly select: readonly Field[];
-}
-
-/** A neighbour with the selected attributes. */
-export type FetchedNode<Node, Field> =
-  Node extends Kinded<infer Kind, infer Row>
-    ? Kinded<Kind, Pick<Row, keyof Row & (Field | "version")>>
-    : Pick<Node, keyof Node & (Field | "version")>;
 
 /** What is inferred of a node's neighbours along an edge type. Each member is resolved when it is first asked for. */
 export interface NeighbourTypes {
@@ -134,6 +118,9 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
   page<Of extends "edges" | "nodes" | "entries" | "ids" = "edges">(
     options?: PageOptions<Of>,
   ): Read<Page<PageItems<Edge, T["node"], T["id"]>[Of]>>;
+  page<const Of extends "nodes" | "entries", const Field extends keyof T["given"] & string>(
+    options: SelectPage<Of, Field>,
+  ): Read<Page<PageItems<Edge, FetchedNode<T["node"], Field>, T["id"]>[Of]>>;
   /** What `edges` would send, without sending it. */
   explain(): Promise<ReadExplanation>;
   /** On along another edge: a walk, within a budget. */
@@ -412,6 +399,9 @@ export interface WalkFrom<N extends Nodes, E extends Edges, At extends string> {
   readonly walk: () => Walk<N, E, At, never>;
 }
 
+type NodeField<Node> = Node extends Kinded<unknown, infer Row> ? keyof Row & string : keyof Node & string;
+type Ends<Node, Field> = [Field] extends [never] ? Node : FetchedNode<Node, Field>;
+
 /** Edges found by their values, and the nodes at their ends: the Queries, and one BatchGetItem for each 100 nodes. */
 export interface EdgeSearch<Row, Filter, Source, Target> extends Search<Row, Filter> {
   where(filter: Filter): EdgeSearch<Row, Filter, Source, Target>;
@@ -422,12 +412,18 @@ export interface EdgeSearch<Row, Filter, Source, Target> extends Search<Row, Fil
   limit(most: number): EdgeSearch<Row, Filter, Source, Target>;
   using(index: string): EdgeSearch<Row, Filter, Source, Target>;
   /** The nodes that the edges start at, one for each edge. Missing ones are left out and named in the report. */
-  sources(): Read<readonly Source[]>;
+  sources<const Field extends NodeField<Source> = never>(options?: SelectEnds<Field>): Read<readonly Ends<Source, NoInfer<Field>>[]>;
   /** The nodes that the edges lead to, one for each edge. */
-  targets(): Read<readonly Target[]>;
+  targets<const Field extends NodeField<Target> = never>(options?: SelectEnds<Field>): Read<readonly Ends<Target, NoInfer<Field>>[]>;
   /** Each edge with the node at one of its ends. */
-  entries(end: "from"): Read<readonly Entry<Row, Source>[]>;
-  entries(end: "to"): Read<readonly Entry<Row, Target>[]>;
+  entries<const Field extends NodeField<Source> = never>(
+    end: "from",
+    options?: SelectEnds<Field>,
+  ): Read<readonly Entry<Row, Ends<Source, NoInfer<Field>>>[]>;
+  entries<const Field extends NodeField<Target> = never>(
+    end: "to",
+    options?: SelectEnds<Field>,
+  ): Read<readonly Entry<Row, Ends<Target, NoInfer<Field>>>[]>;
 }
 
 type FoundPart<N extends Nodes, P extends AnyPart> = PartRow<N, P> & EndId<N, P["of"]>;

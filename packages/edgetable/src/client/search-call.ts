@@ -14,6 +14,7 @@ import type { Binding } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
+import { onlySelected } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { explainRead, lanesOf } from "./explanation.ts";
 import { countCall, explainRequest, findNode, pageCall, readCall, readInParts } from "./read-call.ts";
@@ -121,8 +122,13 @@ const rowOf = ({ state: { select }, several }: SearchAsk, { shape, row: whole }:
   return several ? { kind: shape.definition, row } : row;
 };
 
-const nodeOf = ({ catalog }: Driver, end: "from" | "to", { node, shape }: Found): Row | undefined => {
+const nodeOf = (
+  { catalog }: Driver,
+  { end, fields }: { readonly end: "from" | "to"; readonly fields: readonly string[] | undefined },
+  { node: whole, shape }: Found,
+): Row | undefined => {
   const several = (catalog.edges[shape.definition]?.[end].length ?? 1) > 1;
+  const node = whole && onlySelected(fields, whole);
   return node && several ? { kind: shape[end], row: node } : node;
 };
 
@@ -198,11 +204,11 @@ const answerOf = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<un
       return countCall(driver, requestOf(driver, ask, "count"));
     case "nodes":
       return readCall(driver, requestOf(driver, ask, answer.end), (found) =>
-        found.map((one) => nodeOf(driver, answer.end, one)).filter((node) => node !== undefined),
+        found.map((one) => nodeOf(driver, { end: answer.end, fields: ask.state.ends }, one)).filter((node) => node !== undefined),
       );
     case "entries":
       return readCall(driver, requestOf(driver, ask, answer.end), (found) =>
-        found.map((one) => ({ edge: rowOf(ask, one), node: nodeOf(driver, answer.end, one) })),
+        found.map((one) => ({ edge: rowOf(ask, one), node: nodeOf(driver, { end: answer.end, fields: ask.state.ends }, one) })),
       );
     case "sum":
       return sumCall(driver, requestOf(driver, ask, "rows"), answer.attribute);

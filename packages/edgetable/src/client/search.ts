@@ -4,11 +4,11 @@ import { fieldsIn, readWhere } from "../ir/condition.ts";
 import type { SearchKind, SearchState } from "../query/search.ts";
 import { attributesOf } from "../schema/facts.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { checkOptions, inRange, listOf } from "../util/check-options.ts";
+import { checkOptions, inRange, listOf, type OptionChecks } from "../util/check-options.ts";
 import { refuseStoredNames } from "../schema/check-values.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
-import { checkIndex, checkNames, edgeFields } from "./check-names.ts";
+import { checkIndex, checkNames, edgeFields, nodeFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import type { Entry, Page, Read, SearchPageOptions } from "./page-types.ts";
@@ -49,6 +49,12 @@ const checkFields = (driver: Driver, kinds: readonly SearchKind[], given: readon
   }
   for (const kind of kinds) checkNames(given, { kind: kind.of, name: kind.name }, fieldsOf(driver, kind));
 };
+
+interface EndsOptions {
+  readonly select?: readonly string[] | undefined;
+}
+
+const endsOptions: OptionChecks<EndsOptions> = { select: undefined };
 
 /** The builder behind {@link Search}; each method returns a new one. */
 export class SearchQuery {
@@ -101,19 +107,16 @@ export class SearchQuery {
     return this.limit(1).#call({ kind: "first" });
   }
 
-  sources(): Read<readonly Row[]> {
-    this.#checkEdges();
-    return this.#call({ kind: "nodes", end: "from" });
+  sources(options?: EndsOptions): Read<readonly Row[]> {
+    return this.#ends("from", options).#call({ kind: "nodes", end: "from" });
   }
 
-  targets(): Read<readonly Row[]> {
-    this.#checkEdges();
-    return this.#call({ kind: "nodes", end: "to" });
+  targets(options?: EndsOptions): Read<readonly Row[]> {
+    return this.#ends("to", options).#call({ kind: "nodes", end: "to" });
   }
 
-  entries(end: "from" | "to"): Read<readonly Entry<unknown, Row>[]> {
-    this.#checkEdges();
-    return this.#call({ kind: "entries", end });
+  entries(end: "from" | "to", options?: EndsOptions): Read<readonly Entry<unknown, Row>[]> {
+    return this.#ends(end, options).#call({ kind: "entries", end });
   }
 
   count(): Read<number> {
@@ -181,6 +184,15 @@ export class SearchQuery {
 
   #call<T>(answer: SearchAnswer): Read<T> {
     return deferCall(loadSearching, ({ searchCall }) => searchCall(this.#driver, this.#ask(), answer) as Read<T>);
+  }
+
+  #ends(end: "from" | "to", options: EndsOptions = {}): SearchQuery {
+    this.#checkEdges();
+    const { select } = checkOptions(options, endsOptions);
+    if (!select) return this;
+    const { edges } = this.#driver.catalog;
+    const types = this.#state.kinds.flatMap(({ name }) => defined(edges[name], name)[end]);
+    return this.#with({ ends: nodeFields(this.#driver, [...new Set(types)], select) });
   }
 
   #checkEdges(): void {

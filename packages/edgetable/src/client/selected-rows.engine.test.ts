@@ -27,6 +27,7 @@ const open = (table: string) =>
         sides: { from: ["a"], to: ["b"] },
       }),
     },
+    indexes: { byTerm: { entries: { joined: "role", follows: "term" } } },
   });
 
 let engine: TestEngine;
@@ -169,4 +170,81 @@ test("a selection names attributes that there are, on this copy", async () => {
   const select = ["nme"] as const;
   // @ts-expect-error -- a node has no such attribute
   expect(() => db.team(art).in("joined").nodes({ select })).toThrow('Did you mean "name"');
+});
+
+test("a page gives selected attributes of nodes, and its cursor goes on with any selection", async () => {
+  const members = db.team(art).in("joined");
+  const page = await members.page({ limit: 1, of: "nodes", select: ["name"] });
+  expect(page.items).toEqual([{ name: "Nann", version: 1 }]);
+  expectTypeOf(page.items[0]!).toEqualTypeOf<{ name: string; version: number }>();
+  expect(asked(sent.find(({ operation }) => operation === "BatchGetItem"))).toEqual(["name", "pk", "sk", "type", "version"]);
+  const next = await members.page({ limit: 1, of: "entries", select: ["email"], cursor: page.next });
+  expect(next.items).toEqual([{ edge: { from: bob, to: art, role: "s" }, node: { email: "bob@x", version: 1 } }]);
+  expectTypeOf(next.items[0]!.edge.role).toEqualTypeOf<string>();
+  expectTypeOf(next.items[0]!.node!).toEqualTypeOf<{ email: string; version: number }>();
+  expect((await members.page({ limit: 1, of: "nodes", cursor: page.next })).items).toMatchObject([{ about: "long" }]);
+  // @ts-expect-error -- edges have no nodes to select of
+  expect(() => members.page({ of: "edges", select: ["name"] })).toThrow('give it with of: "nodes" or of: "entries"');
+  // @ts-expect-error -- a node has no such attribute
+  expect(() => members.page({ of: "nodes", select: ["nme"] })).toThrow('Did you mean "name"');
+});
+
+test("the nodes of a walk come with the selected attributes, in parts too", async () => {
+  const walk = db.user(ann).out("joined").in("joined");
+  const { items } = await walk.nodes({ select: ["name"] });
+  expect(items).toEqual([
+    { name: "Nann", version: 1 },
+    { name: "Nbob", version: 1 },
+  ]);
+  expectTypeOf(items[0]!).toEqualTypeOf<{ name: string; version: number }>();
+  expect(asked(sent.at(-1))).toEqual(["name", "pk", "sk", "type", "version"]);
+  const explained = await walk.nodes({ select: ["name"] }).explain();
+  expect(explained.requests.at(-1)?.input).toBe("keys of the nodes found, 100 a request, for name, version");
+  // Nodes that a filter has read are cut to the selection.
+  expect((await walk.whereNode({ email: "bob@x" }).nodes({ select: ["id"] })).items).toEqual([{ id: "bob", version: 1 }]);
+  const several = await db
+    .user(ann)
+    .walk()
+    .out("follows")
+    .nodes({ select: ["name"] });
+  expect(several.items).toEqual([
+    { kind: "team", row: { name: "Art" } },
+    { kind: "user", row: { name: "Nbob", version: 1 } },
+  ]);
+  const found: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const part = await walk.nodes({ select: ["id"], cursor, budget: { requests: 4 } });
+    found.push(...part.items);
+    cursor = part.next;
+  } while (cursor !== undefined);
+  expect(found).toEqual([
+    { id: "ann", version: 1 },
+    { id: "bob", version: 1 },
+  ]);
+  // @ts-expect-error -- a node has no such attribute
+  expect(() => walk.nodes({ select: ["nme"] })).toThrow('Did you mean "name"');
+});
+
+test("a search for edges gives selected attributes of the nodes at an end", async () => {
+  const joined = db.find("joined").where({ role: "r" });
+  const sources = await joined.sources({ select: ["name"] });
+  expect(sources).toEqual([{ name: "Nann", version: 1 }]);
+  expectTypeOf(sources[0]!).toEqualTypeOf<{ name: string; version: number }>();
+  expect(asked(sent.at(-1))).toEqual(["name", "pk", "sk", "type", "version"]);
+  expect(await joined.targets({ select: ["size"] })).toEqual([{ size: 3 }]);
+  const entries = await joined.select("role").entries("to", { select: ["name"] });
+  expect(entries).toEqual([{ edge: { from: ann, to: art, role: "r" }, node: { name: "Art" } }]);
+  expectTypeOf(entries[0]!.node!).toEqualTypeOf<{ name: string }>();
+  const followed = await db
+    .find("follows")
+    .where({ term: "1" })
+    .targets({ select: ["name", "size"] });
+  expect(followed).toEqual([
+    { kind: "team", row: { name: "Art", size: 3 } },
+    { kind: "user", row: { name: "Nbob", version: 1 } },
+  ]);
+  expect(await joined.sources()).toMatchObject([{ about: "long" }]);
+  // @ts-expect-error -- a node has no such attribute
+  expect(() => joined.sources({ select: ["size"] })).toThrow('"size" is not an attribute');
 });

@@ -133,7 +133,8 @@ export const explainWalk = (catalog: Catalog, walk: ExplainedWalk): WalkExplanat
     cost = { requests: cost.requests - expect.requests + got.requests, readUnits: cost.readUnits - expect.readUnits + got.readUnits };
   }
   if (plan.collect.kind === "nodes") {
-    const input = `keys of the nodes found, ${BATCH_GET_KEYS} a request`;
+    const { select } = plan.collect;
+    const input = `keys of the nodes found, ${BATCH_GET_KEYS} a request${select ? `, for ${select.join(", ")}` : ""}`;
     requests.push({ operation: "BatchGetItem", input, times: nodes.requests, readUnits: nodes.readUnits, after: "the last hop" });
   }
   const consistency = strong && requests.length > 0 ? "strong" : "eventual";

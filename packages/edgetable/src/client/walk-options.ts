@@ -35,6 +35,12 @@ export const walkOptions: OptionChecks<WalkOptions> = {
     inRange(`${name}.seconds`, checkOptions(given, { seconds: undefined }, name).seconds, [1, MAX_STORED_SECONDS]),
 };
 
+/** What the options of a walk that gives nodes may be. */
+export const nodesOptions: OptionChecks<WalkOptions & { readonly select?: readonly string[] | undefined }> = {
+  ...walkOptions,
+  select: undefined,
+};
+
 /** What further options may be, for groups, levels, the paths of a walk, and paths between two nodes. */
 const groupOptions: OptionChecks<GroupOptions> = { ...walkOptions, top: [1, MAX_COUNT] };
 export const levelOptions: OptionChecks<LevelOptions> = { ...walkOptions, sum: "string" };

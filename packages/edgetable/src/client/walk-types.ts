@@ -1,7 +1,7 @@
 import type { Call } from "../executor/call.ts";
 import type { Where } from "../ir/condition.ts";
 import type { Page, PageBudget, PageItems } from "./page-types.ts";
-import type { AnyEdgeInGraph, Edges, EdgesAt, EdgesInGraph, EndId, GivenNode, Nodes } from "./graph-types.ts";
+import type { AnyEdgeInGraph, Edges, EdgesAt, EdgesInGraph, EndId, FetchedNode, GivenNode, Nodes } from "./graph-types.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
 
 /** What a walk may take. A walk that reaches any of these bounds ends with what it has found. */
@@ -38,6 +38,15 @@ export interface WalkOptions {
    * state, a continuation a read unit for each 4 KB. These requests are not part of `budget`, but count in the report's cost.
    */
   readonly storeCursor?: StoreCursor | undefined;
+}
+
+/** Options of a walk that gives some attributes of its nodes. */
+export interface SelectWalk<Field> extends WalkOptions {
+  /**
+   * Sends only these attributes of the nodes, one or more, and the version where a node type keeps one; read, and paid for, are
+   * whole items. Nodes that a filter had to read come whole. @default all
+   */
+  readonly select: readonly Field[];
 }
 
 /** How the state of a stopped walk is stored. */
@@ -304,6 +313,7 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
   ids(options?: WalkOptions): WalkCall<Walked<EndId<N, At>>>;
   /** The nodes, each once: the walk, and one BatchGetItem for each 100. The report names missing ones. If they are of several types, each is `{ kind, row }`. */
   nodes(options?: WalkOptions): WalkCall<Walked<GivenNode<N, At>>>;
+  nodes<const Field extends AttributeAt<N, At>>(options: SelectWalk<Field>): WalkCall<Walked<FetchedNode<GivenNode<N, At>, Field>>>;
   /**
    * The number of paths; after `dedupe`, the number of nodes. If nodes have a derived attribute that counts the edges of the
    * last hop, one BatchGetItem for each 100 nodes takes it instead of a Query for each.

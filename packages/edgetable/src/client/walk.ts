@@ -9,7 +9,7 @@ import { checkEnd } from "../schema/check-values.ts";
 import { checkOptions, type OptionChecks, inRange, listOf, namesIn, shown } from "../util/check-options.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Row } from "../util/row.ts";
-import { checkEdge, checkEdgeFields, checkEdgeFilter, edgeNamed, typesWith } from "./check-names.ts";
+import { checkEdge, checkEdgeFields, checkEdgeFilter, edgeNamed, nodeFields, typesWith } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type * as Feeding from "./make-feed.ts";
 import type * as Making from "./make-walk.ts";
@@ -18,6 +18,7 @@ import {
   feedOptions,
   levelOptions,
   MAX_COUNT,
+  nodesOptions,
   optionsOf,
   pathOptions,
   rankOptions,
@@ -192,8 +193,11 @@ export class WalkQuery {
     return this.#call({ collect: { kind: "ids" }, options });
   }
 
-  nodes(options: WalkOptions = {}): WalkCall<Walked<Row>> {
-    return this.#call({ collect: { kind: "nodes" }, options });
+  nodes(options: WalkOptions & { readonly select?: readonly string[] | undefined } = {}): WalkCall<Walked<Row>> {
+    const { select, ...rest } = checkOptions(options, nodesOptions);
+    const collect = { kind: "nodes" } as const;
+    const fields = select && nodeFields(this.#driver, this.#state.at, select);
+    return this.#call({ collect: fields ? { ...collect, select: fields } : collect, options: rest });
   }
 
   count(options: WalkCountOptions = {}): WalkCall<WalkCount> {

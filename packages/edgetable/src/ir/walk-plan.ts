@@ -76,7 +76,9 @@ export interface FoldedAttributes {
 
 /** What is wanted of the nodes at which a walk ends. */
 export type WalkCollect =
-  | { readonly kind: "ids" | "nodes" | "count" | "paths" }
+  | { readonly kind: "ids" | "count" | "paths" }
+  /** The rows of the nodes, with some of their fields or all. */
+  | { readonly kind: "nodes"; readonly select?: readonly string[] | undefined }
   /** `near` groups by the nodes from which the last hop goes out, otherwise by those to which it leads. */
   | { readonly kind: "groups"; readonly near: boolean }
   | { readonly kind: "fold"; readonly field: string; readonly by: "sum" | "min" | "max"; readonly near: boolean }

@@ -16,6 +16,8 @@ export interface SearchState {
   readonly index: string | undefined;
   readonly select: readonly string[] | undefined;
   readonly limit: number | undefined;
+  /** The fields to read of the nodes at an end; undefined for all. */
+  readonly ends?: readonly string[] | undefined;
 }
 
 /** What is wanted: the rows themselves, their number, or the nodes at one end of the edges. */
@@ -86,12 +88,13 @@ export const searchPlan = (state: SearchState, want: SearchWant, spread?: Spread
   const rows: LogicalPlan = inputs.length === 1 && only ? only : { kind: "merge", inputs };
   if (want === "rows") return rows;
   if (want === "count") return { kind: "count", input: rows, server: false };
-  return { kind: "hydrate", input: rows, end: want, embedded: false, given: [], consistent: false };
+  const hydrate = { kind: "hydrate", input: rows, end: want, embedded: false, given: [], consistent: false } as const;
+  return state.ends ? { ...hydrate, select: state.ends } : hydrate;
 };
 
 /** The form of a search: two searches of the same form have the same plan, whatever their values. */
 export const searchForm = (state: SearchState, want: SearchWant, spread?: Spread): string => {
   const fixed = known(state).map(({ slot }) => slot);
   const kinds = state.kinds.map(({ of, name }) => `${of} ${name}`);
-  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select ? JSON.stringify(state.select) : "*"}${spread ? `|${spread.slot} in ${spread.values.length}` : ""}`;
+  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select ? JSON.stringify(state.select) : "*"}${state.ends ? `|${JSON.stringify(state.ends)}` : ""}${spread ? `|${spread.slot} in ${spread.values.length}` : ""}`;
 };

@@ -3,6 +3,7 @@ import { holds } from "../../ir/condition.ts";
 import type { PlannedHop } from "../../ir/walk-plan.ts";
 import { comparePrimary } from "../../keys/template.ts";
 import { keyOf } from "../../requests/encode-item.ts";
+import { projectionOf } from "../../requests/encode-read.ts";
 import { decodeOwn, isExpired, shapeOf } from "../../requests/decode-item.ts";
 import { keyTextOf } from "../../requests/attribute-value.ts";
 import type { Item, Key } from "../../transport/operations.ts";
@@ -94,7 +95,11 @@ export const getEdges = (run: WalkRun, hop: PlannedHop, { known, next, done }: E
 };
 
 /** The rows of some nodes, all read in the same way; undefined if the budget ended before. */
-const readBatch = async (run: WalkRun, keys: readonly NodeKey[]): Promise<ReadonlyMap<NodeKey, Row> | undefined> => {
+const readBatch = async (
+  run: WalkRun,
+  keys: readonly NodeKey[],
+  select: readonly string[] | undefined,
+): Promise<ReadonlyMap<NodeKey, Row> | undefined> => {
   const { session, context, names, request } = run;
   const { catalog } = session;
   const refs = keys.map((key) => names.unpack(key));
@@ -110,7 +115,9 @@ const readBatch = async (run: WalkRun, keys: readonly NodeKey[]): Promise<Readon
     const shapes = refs.map(({ type }) => defined(catalog.nodes[type], type).shape);
     const tableKeys = refs.map(({ id }, at) => keyOf(catalog, defined(shapes[at], "shape"), id));
     const distinctShapes = [...new Set(shapes)];
-    for (const item of await batchGet(session, { keys: tableKeys, consistent: false }, context)) {
+    // The fields that any of the nodes may have, whichever come together in a batch.
+    const projection = select && projectionOf(catalog, { kind: "get", shapes: request.plan.ends, many: true, consistent: false, select });
+    for (const item of await batchGet(session, { keys: tableKeys, consistent: false, projection }, context)) {
       const shape = isExpired(catalog, item, context.livingAt) ? undefined : shapeOf(catalog, distinctShapes, item);
       const row = shape && readRow(run, [shape, item], decodeOwn);
       if (row) rows.set(names.pack(shape.definition, row), row);
@@ -128,12 +135,14 @@ const readBatch = async (run: WalkRun, keys: readonly NodeKey[]): Promise<Readon
  *
  * @param keys the nodes; those that the budget leaves are not taken from it
  * @param done is given each node with its row, undefined if it has no item
+ * @param select the fields to read; undefined for all
  * @returns the nodes that were taken and not read
  */
 export const readNodes = async (
   run: WalkRun,
   keys: Iterator<NodeKey>,
   done: (key: NodeKey, row: Row | undefined) => void,
+  select?: readonly string[],
 ): Promise<readonly NodeKey[]> => {
   const unread: NodeKey[] = [];
   const isSingle = (key: NodeKey): boolean => run.request.plan.nodes[run.names.typeOf(key)] !== "batchGet";
@@ -160,7 +169,7 @@ export const readNodes = async (
   await runInFlight({
     width: run.width,
     next: nextBatch,
-    run: async (batch: readonly NodeKey[]) => ({ batch, rows: await readBatch(run, batch) }),
+    run: async (batch: readonly NodeKey[]) => ({ batch, rows: await readBatch(run, batch, select) }),
     done: ({ batch, rows }) => {
       for (const key of batch) {
         if (rows) done(key, rows.get(key));

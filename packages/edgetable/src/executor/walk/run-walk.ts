@@ -266,10 +266,11 @@ const giveNodes = async (run: WalkRun): Promise<readonly Row[]> => {
   run.spend.release();
   const several = run.request.plan.ends.length > 1;
   const rows: Row[] = [];
-  const { parse } = run.request;
+  const { parse, plan } = run.request;
+  const select = plan.collect.kind === "nodes" ? plan.collect.select : undefined;
   const give = (key: NodeKey, stored: Row): void => {
     const kind = names.typeOf(key);
-    const row = parse ? parse({ shape: defined(run.session.catalog.nodes[kind], kind).shape, row: stored }) : stored;
+    const row = parse ? parse({ shape: defined(run.session.catalog.nodes[kind], kind).shape, row: stored }, { select }) : stored;
     if (row) rows.push(several ? { kind, row } : row);
   };
   const others: NodeKey[] = [];
@@ -279,10 +280,11 @@ const giveNodes = async (run: WalkRun): Promise<readonly Row[]> => {
     else others.push(key);
   }
   const keys = others.values();
-  const left = await readNodes(run, keys, (key, row) => {
+  const done = (key: NodeKey, row: Row | undefined): void => {
     if (row) give(key, row);
     else run.missing.push(key);
-  });
+  };
+  const left = await readNodes(run, keys, done, select);
   state.found = [...left, ...keys];
   return rows;
 };
