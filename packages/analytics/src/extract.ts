@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { EdgetableError, isEdgetableError, type Catalog, type ScanReport, type ScanTable } from "edgetable";
+import { EdgetableError, type Catalog, type ScanReport, type ScanTable } from "edgetable";
 import { literal, machineError, openDuckDb, type Database, type EngineLimits } from "./duckdb.ts";
 import { cellTables, writeCells } from "./grid-cells.ts";
 import { namer } from "./lake-tables.ts";
@@ -50,13 +50,16 @@ export interface ExtractReport {
 /** Rows between two positions that an interrupted extraction can resume from. */
 const ROWS_TO_COMMIT = 20_000;
 
-/** The error of a scan for an item that the model does not describe, with what an extraction can do about it. */
-const strayError = (error: EdgetableError): EdgetableError =>
-  new EdgetableError(
+/** An error of the scan; for an item that the model does not describe, with what an extraction can do about it. */
+const scanError = (error: unknown): unknown => {
+  // By its code: the connection may come from another copy of the library.
+  if (!(error instanceof Error) || (error as Partial<EdgetableError>).code !== "scan.strayItem") return error;
+  return new EdgetableError(
     "scan.strayItem",
     `${error.message.replace(/ Correct the model or the item.*$/s, "")} Correct the model or the item, or have such items left out and counted (stray: "skip", on the command line --stray skip).`,
-    { cause: error, details: error.details },
+    { cause: error, details: (error as EdgetableError).details },
   );
+};
 
 /** Writes every table as Parquet, in files of about 256 MB, and the lake's own file last. */
 const writeLake = async (
@@ -145,7 +148,7 @@ export const extract = async (source: Scannable, options: ExtractOptions): Promi
       }
     } catch (error) {
       await staging.commit(scan.report().position).catch(() => undefined);
-      throw isEdgetableError(error, "scan.strayItem") ? strayError(error) : machineError(error, { path: stagingFile });
+      throw machineError(scanError(error), { path: stagingFile });
     }
     await staging.commit(undefined).catch((error: unknown) => {
       throw machineError(error, { path: stagingFile });
