@@ -129,5 +129,10 @@ export const judgeAll = (report: Report): readonly Verdict[] => {
   return thresholds.map((threshold) => judge(threshold, report));
 };
 
+/** The sections that measure these thresholds. */
+export const sectionsOf = (thresholds: readonly Pick<Threshold, "id">[]): readonly Section[] => [
+  ...new Set(thresholds.map(({ id }) => budgets[id].section)),
+];
+
 /** A budget as text: `<= 0.20`, `>= 3.00`. */
 export const limitOf = ({ atMost, atLeast }: Threshold): string => (atMost === undefined ? `>= ${atLeast}` : `<= ${atMost}`);

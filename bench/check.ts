@@ -1,4 +1,4 @@
-import { judgeAll, limitOf } from "./budgets.ts";
+import { judgeAll, limitOf, sectionsOf } from "./budgets.ts";
 import type { Verdict } from "./budgets.ts";
 import { measureSections, sectionNames } from "./measure-sections.ts";
 import { describeEnvironment } from "./results/environment.ts";
@@ -15,12 +15,15 @@ const lineOf = (verdict: Verdict): string => {
   return `${state} ${verdict.what}: ${measured} ${verdict.unit} (budget ${limitOf(verdict)})${verdict.held ? "" : `\n     why: ${why}`}`;
 };
 
-const report = await measureSections(reduced ? reducedRun(log) : fullRun(log), sectionNames, {
-  environment: describeEnvironment(reduced ? "reduced" : "full"),
-});
-const verdicts = judgeAll(report);
+const isBroken = ({ held, tolerated }: Verdict): boolean => !held && !tolerated;
+const runners = reduced ? reducedRun(log) : fullRun(log);
+const first = await measureSections(runners, sectionNames, { environment: describeEnvironment(reduced ? "reduced" : "full") });
+// Other work on the machine breaks a budget of time now and then, not twice in a row: what is broken is measured again.
+const again = sectionsOf(judgeAll(first).filter(isBroken));
+for (const verdict of judgeAll(first).filter(isBroken)) log(`${lineOf(verdict)}\n     measured again`);
+const verdicts = judgeAll(again.length === 0 ? first : await measureSections(runners, again, first));
 for (const verdict of verdicts) console.log(lineOf(verdict));
-const failed = verdicts.filter(({ held, tolerated }) => !held && !tolerated).length;
+const failed = verdicts.filter(isBroken).length;
 const missed = verdicts.filter(({ tolerated }) => tolerated).length;
 console.log(
   `bench:check (${reduced ? "reduced" : "full"}): ${verdicts.length - failed - missed} held, ${missed} missed but no worse than before, ${failed} broken`,

@@ -204,13 +204,13 @@ describe("several consumers", () => {
       }),
     );
     await db.load(students(100).map((row) => ({ node: "student", row })));
-    await expect.poll(() => seen.flat().length, { timeout: 5000 }).toBe(100);
+    await expect.poll(() => seen.flat().length).toBe(100);
     const reader = (seen[0] ?? []).length > 0 ? 0 : 1;
     expect(seen[1 - reader]).toEqual([]);
     stops[reader]?.abort();
     await runs[reader];
     await db.load(students(100, 100).map((row) => ({ node: "student", row })));
-    await expect.poll(() => seen[1 - reader]?.length, { timeout: 5000 }).toBe(100);
+    await expect.poll(() => seen[1 - reader]?.length).toBe(100);
     for (const stop of stops) stop.abort();
     await Promise.all(runs);
     expect(new Set(seen.flat()).size).toBe(200);
