@@ -223,6 +223,85 @@ export const checks = [
     },
   },
   {
+    name: "the scratch pad by keyboard alone: completed from the model, planned as it is typed, run, continued, restored",
+    run: async ({ openPage }) => {
+      const { page, open, audit, problems } = await openPage();
+      await open("/patterns");
+      await page.getByRole("link", { name: /Scratch pad/ }).click();
+      const editor = page.getByRole("combobox", { name: "Call" });
+      const list = page.getByRole("listbox", { name: "Completions" });
+      const requests = page.getByRole("region", { name: "Requests", exact: true });
+      await requests.getByText('pk = "STUDENT#S001"').waitFor();
+      await editor.fill("");
+      await editor.pressSequentially("db.stu");
+      await list.getByRole("option", { name: /^student/ }).waitFor();
+      await page.keyboard.press("Tab");
+      await editor.pressSequentially("({ stu");
+      await page.keyboard.press("Tab");
+      equal(await editor.inputValue(), "db.student({ studentId");
+      await editor.pressSequentially(': "S001" }).o');
+      await page.keyboard.press("Tab");
+      equal(await editor.inputValue(), 'db.student({ studentId: "S001" }).out()');
+      await editor.pressSequentially('"en');
+      deepEqual(await list.getByRole("option").allInnerTexts(), ["enrolledIn\nstudent → course"]);
+      deepEqual(await audit(), []);
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await editor.pressSequentially('"');
+      await page.keyboard.press("End");
+      await page.getByRole("alert").getByText("The chain is not a call yet").waitFor();
+      await editor.pressSequentially(".whe");
+      await page.keyboard.press("Tab");
+      await editor.pressSequentially("{ gra");
+      await page.keyboard.press("Tab");
+      await editor.pressSequentially(': "A" }');
+      await page.keyboard.press("End");
+      await editor.pressSequentially(".nod");
+      await page.keyboard.press("Tab");
+      equal(await editor.inputValue(), 'db.student({ studentId: "S001" }).out("enrolledIn").where({ grade: "A" }).nodes()');
+      await requests.getByText('pk = "STUDENT#S001"').waitFor();
+      await page.keyboard.press("Control+Enter");
+      await page.locator(".waterfall li").first().waitFor();
+      await page.reload();
+      match(await editor.inputValue(), /where\(\{ grade: "A" \}\)/);
+      // What is wrong is marked in its place; a write is not run without --write.
+      await editor.fill('db.student({ studentId: "S001" }).out("teaches").nodes()');
+      await page.locator(".scratch-problem mark").getByText("out").waitFor();
+      await editor.fill('db.student.delete({ studentId: "S001" })');
+      await page.getByText("This call writes: start the studio with --write").waitFor();
+      equal(await page.getByRole("button", { name: "Run the write" }).isDisabled(), true);
+      // A walk that its budget ended goes on where it stopped.
+      await editor.fill('db.student({ studentId: "S001" }).out("enrolledIn").in("enrolledIn").ids({ budget: { requests: 1 } })');
+      await requests.getByText('pk = "STUDENT#S001"').waitFor();
+      await page.getByRole("button", { name: /^Run/ }).click();
+      const left = page.locator(".walk-left");
+      await left.getByText(/budget of requests ended it at hop 2/).waitFor();
+      const rows = page.locator(".answer-table tbody tr");
+      const first = await rows.count();
+      while (await left.count()) {
+        const before = await page.locator(".waterfall li").count();
+        await left.getByRole("button", { name: "Continue" }).click();
+        await page.waitForFunction((count) => document.querySelectorAll(".waterfall li").length > count, before);
+      }
+      ok((await rows.count()) > first, "the parts of the answer add up");
+      deepEqual(problems, []);
+    },
+  },
+  {
+    name: "the scratch pad writes with --write",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open(`/patterns?call=${encodeURIComponent('db.course.update({ courseId: "C303" }, { credits: 9 })')}`);
+      await page.getByRole("button", { name: "Run the write" }).click();
+      await page.locator(".answer-json").getByText('"ok": true').waitFor();
+      match(await page.locator(".figures").innerText(), /WCU/);
+      await open("/table?partition=COURSE%23C303");
+      match(await page.locator(".cells").first().innerText(), /credits\s+9/);
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "the model: its diagram, its keys in every index, and the advice of check",
     run: async ({ openPage }) => {
       const { page, open, problems } = await openPage();

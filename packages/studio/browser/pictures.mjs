@@ -126,6 +126,27 @@ const pictures = [
   },
   { name: "pattern", address: "/patterns?name=studentsOfCourse", ready: ".plan", act: run },
   { name: "walk", address: "/patterns?name=classmates", ready: ".plan", act: run },
+  {
+    name: "scratch",
+    address: `/patterns?call=${encodeURIComponent('db.student({ studentId: "S001" })\n  .out("enrolledIn")\n  .in("enrolledIn")\n  .nodes({ budget: { requests: 4 } })')}`,
+    ready: ".plan",
+    act: async (page) => {
+      await page.getByRole("button", { name: /^Run/ }).click();
+      await page.locator(".waterfall").waitFor();
+    },
+  },
+  {
+    name: "scratch-complete",
+    address: `/patterns?call=${encodeURIComponent('db.student({ studentId: "S001" }).out("enrolledIn")')}`,
+    ready: ".scratch-problem",
+    act: async (page) => {
+      await page.getByRole("combobox", { name: "Call" }).focus();
+      await page.keyboard.press("Control+End");
+      await page.getByRole("combobox", { name: "Call" }).pressSequentially(".");
+      await page.keyboard.press("ArrowDown");
+      await page.locator(".scratch-problem").waitFor();
+    },
+  },
   { name: "model", address: "/model", ready: ".advice" },
   { name: "live", address: "/live", ready: ".live", act: changed },
   { name: "palette", address: "/table", ready: ".cells", act: (page) => page.keyboard.press("Control+k") },

@@ -1,5 +1,7 @@
 import { fileURLToPath } from "node:url";
 
+export { chainMethods } from "./calls.ts";
+export type { ChainArgument, ChainMethod, ChainState } from "./calls.ts";
 export type * from "./wire.ts";
 
 /** The folder of the built web app, which `edgetable studio` serves: `index.html` and `assets`. */

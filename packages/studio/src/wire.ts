@@ -18,6 +18,8 @@ export type WireValue =
 export interface WireCost {
   readonly requests: number;
   readonly readUnits: number;
+  /** Of calls that write. */
+  readonly writeUnits?: number;
 }
 
 /** A stored item, and what it is by the model. */
@@ -216,7 +218,7 @@ export interface SentAttempt {
   readonly error?: string;
 }
 
-/** `POST /api/patterns/plan` and `POST /api/patterns/run` with `{ name, parameters }`; only a run has an answer. */
+/** `POST /api/patterns/plan` and `POST /api/patterns/run` with `{ name, parameters, cursor }`; only a run has an answer. A cursor continues a walk. */
 export interface PatternAnswer {
   readonly plan: WirePlan;
   readonly run?: {
@@ -228,6 +230,20 @@ export interface PatternAnswer {
     /** True if the answer was too large to show and its lists are cut. */
     readonly cut: boolean;
   };
+}
+
+/** `POST /api/scratch/plan` and `POST /api/scratch/run` with `{ call, cursor }`: a plan, or why there is none; only a run has an answer. */
+export interface ScratchAnswer extends Partial<PatternAnswer> {
+  /** Whether the call writes: such a call is planned, and run only with `--write`. */
+  readonly writes?: boolean;
+  readonly problem?: ScratchProblem;
+}
+
+/** What is wrong with a call, and where: characters of the text. */
+export interface ScratchProblem {
+  readonly message: string;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** `GET /api/node` and a neighbour: a node by its type and id. */

@@ -9,6 +9,7 @@ import type {
   NeighboursAnswer,
   PatternAnswer,
   RowsAnswer,
+  ScratchAnswer,
 } from "@edgetable/studio";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startStudioServer } from "../studio/studio-server.ts";
@@ -264,6 +265,59 @@ test("a pattern: its plan without a request, and its answer with what each attem
   expect(ran?.cost).toEqual({ requests: 2, readUnits: ran?.attempts.reduce((sum, { readUnits }) => sum + readUnits, 0) });
 });
 
+const education = (cursor?: string) => ({
+  call: 'db.student({ studentId: "S1" }).out("enrolledIn").in("enrolledIn").ids({ budget: { requests: 2 } })',
+  ...(cursor === undefined ? {} : { cursor }),
+});
+
+test("a call that was typed: planned, run, continued where its budget ended it, and refused with its place", async () => {
+  const answerOf = async (route: string, body: object): Promise<ScratchAnswer> =>
+    JSON.parse((await post(`/api/scratch/${route}`, body)).text) as ScratchAnswer;
+  const planned = await answerOf("plan", education());
+  expect(planned).toMatchObject({ writes: false, plan: { kind: "walk" } });
+  expect(planned.run).toBeUndefined();
+  interface Part {
+    readonly items: readonly { readonly studentId: string }[];
+    readonly complete: boolean;
+    readonly next?: string;
+  }
+  const found: string[] = [];
+  let cursor: string | undefined;
+  let parts = 0;
+  do {
+    const { answer, cost } = (await answerOf("run", education(cursor))).run as {
+      readonly answer: Part;
+      readonly cost: { readonly requests: number };
+    };
+    found.push(...answer.items.map(({ studentId }) => studentId));
+    expect(cost.requests).toBeLessThanOrEqual(2);
+    cursor = answer.next;
+    parts++;
+  } while (cursor !== undefined && parts < 20);
+  expect(parts).toBeGreaterThan(1);
+  expect([...new Set(found)].sort()).toEqual(["S1", "S2", "S3"]);
+  const refused = 'db.student({ studentId: "S1" }).out("enroledIn").nodes()';
+  expect(await answerOf("plan", { call: refused })).toMatchObject({
+    problem: { start: 32, end: 35, message: expect.stringContaining("enrolledIn") },
+  });
+  // What only a plan finds is told as well, and a cursor of another call is refused.
+  expect(await answerOf("plan", { call: 'db.find("student").where({ year: 1 }).rows()' })).toMatchObject({
+    problem: { message: expect.any(String) },
+  });
+  expect((await post("/api/scratch/run", { call: 'db.student.get({ studentId: "S1" })', cursor: "x" })).status).toBe(400);
+  expect((await post("/api/scratch/run", education("x"))).status).toBe(400);
+  for (const body of [7, {}, { call: 7 }]) expect((await post("/api/scratch/plan", body)).status).toBe(400);
+});
+
+test("a write that was typed is planned, and sent only with --write", async () => {
+  const call = 'db.student.update({ studentId: "S2" }, { name: "Bea" })';
+  expect(JSON.parse((await post("/api/scratch/plan", { call })).text)).toMatchObject({ writes: true, plan: { kind: "write" } });
+  expect(JSON.parse((await post("/api/scratch/run", { call })).text)).toMatchObject({
+    problem: { message: expect.stringContaining("--write") },
+  });
+  expect(await get("/api/node?type=student&id=" + encodeURIComponent('{"studentId":"S2"}'))).toMatchObject({ row: { name: "Bob" } });
+});
+
 test("a write that the model's own code makes is not sent", async () => {
   const refused = new Promise<string>((resolve) => (process as NodeJS.EventEmitter).once("studioWrite", resolve));
   const { text } = await post("/api/patterns/run", { name: "writes", parameters: {} });
@@ -335,9 +389,13 @@ test("with --write: the page writes, a pattern's code still does not, and other 
   const refused = new Promise<string>((resolve) => (process as NodeJS.EventEmitter).once("studioWrite", resolve));
   await send(`${origin}/api/patterns/run`, { method: "POST", headers, body: '{"name":"writes","parameters":{}}' });
   expect(await refused).toContain("the studio only reads");
+  const call = 'db.student.create({ studentId: "S5", name: "Flo" })';
+  const typed = await send(`${origin}/api/scratch/run`, { method: "POST", headers, body: JSON.stringify({ call }) });
+  const { run: ran } = JSON.parse(typed.text) as ScratchAnswer;
+  expect(ran).toMatchObject({ answer: { ok: true, row: { name: "Flo" } }, cost: { writeUnits: 1 }, attempts: [{ operation: "PutItem" }] });
   const { text } = await send(`${origin}/api/rows?type=student`, { headers });
   const { rows } = JSON.parse(text) as RowsAnswer;
-  expect(rows.map(({ name }) => name).sort()).toEqual(["Bob", "Eve", "Eve", "Zoe"]);
+  expect(rows.map(({ name }) => name).sort()).toEqual(["Bob", "Eve", "Eve", "Flo", "Zoe"]);
   await writing.stop();
   await own.stop();
 });

@@ -4,6 +4,7 @@ import type {
   ModelAnswer,
   NeighboursAnswer,
   PatternAnswer,
+  ScratchAnswer,
   WireNode,
   WirePattern,
   WirePlan,
@@ -12,8 +13,8 @@ import type {
 } from "@edgetable/studio";
 import { type AnyGraph, type AnyPattern, type Catalog, type ConnectOptions, didYouMean, type Explanation, type Transport } from "edgetable";
 import { checkGraph, explanationLines, isFieldPart, listedAttributes, partitionOf } from "edgetable/check";
-import { nodeOf, type UntypedDb } from "../connection.ts";
-import { usageError } from "../failure.ts";
+import { type AnyRead, nodeOf, type UntypedDb } from "../connection.ts";
+import { failureOf, usageError } from "../failure.ts";
 import { planPatterns, type Model } from "../model.ts";
 import { fromJson, isRow, toExactJson, type Row } from "../output/json.ts";
 import { changeField, gridOf, readGrid, readGroups } from "./fields.ts";
@@ -241,9 +242,60 @@ const planOf = (explanation: Explanation): WirePlan => {
   };
 };
 
+/** A walk continued from a cursor. @throws {cli.usage} for a call that has none */
+const continuedFrom = (call: AnyRead, cursor: unknown): AnyRead => {
+  if (cursor === undefined) return call;
+  const { from } = call as { readonly from?: (cursor: string) => AnyRead };
+  if (!from || typeof cursor !== "string") throw usageError("Only a walk is continued from a cursor.");
+  return from(cursor);
+};
+
+/** Plans a call, and runs it if `runs`. */
+const callAnswer = async (call: AnyRead, signal: AbortSignal, runs: boolean): Promise<PatternAnswer> => {
+  const plan = planOf(await call.explain());
+  if (!runs) return { plan };
+  const timeline: Timeline = { began: performance.now(), attempts: [] };
+  const { value, cost } = await timelines.run(timeline, () => call.report({ signal, deadline: DEADLINE }));
+  const duration = performance.now() - timeline.began;
+  const cut = toExactJson(value).length > MAX_ANSWER;
+  const { requests, readUnits, writeUnits } = cost;
+  const spent = { requests, readUnits, ...(writeUnits > 0 ? { writeUnits } : {}) };
+  return { plan, run: { answer: cut ? cutLists(value) : (value ?? null), cost: spent, attempts: timeline.attempts, duration, cut } };
+};
+
+/** Plans or runs a call that a person typed. What it may not say is an answer, with the place. */
+const scratchAnswer = async (
+  { db, writer }: { readonly db: UntypedDb; readonly writer: UntypedDb | undefined },
+  { body, signal }: ApiRequest,
+  runs: boolean,
+): Promise<ScratchAnswer> => {
+  const { call: given, cursor } = isRow(body) ? body : {};
+  if (typeof given !== "string") throw usageError('The body must be { "call": … }.');
+  const { buildScratch, readScratch, ScratchError } = await import("./scratch.ts");
+  const { chainMethods } = await import("@edgetable/studio");
+  try {
+    const read = readScratch(db, chainMethods, given);
+    const { writes } = read;
+    const whole = { start: 0, end: given.length };
+    if (runs && writes && !writer) throw new ScratchError("This call writes: start the studio with --write to run it.", whole);
+    // A plan sends nothing that writes; only what writes goes to the connection that may.
+    const call = continuedFrom(buildScratch(runs && writes && writer ? writer : db, read), cursor);
+    try {
+      return { writes, ...(await callAnswer(call, signal, runs)) };
+    } catch (error) {
+      // Of a plan, whatever is refused is a remark on what is being typed.
+      if (runs) throw error;
+      throw new ScratchError(failureOf(error).message, whole);
+    }
+  } catch (error) {
+    if (error instanceof ScratchError) return { problem: error.problem };
+    throw error;
+  }
+};
+
 /** Plans a pattern with given parameters, and runs it if `runs`. */
 const patternAnswer = async (source: StudioSource, db: UntypedDb, { body, signal }: ApiRequest, runs: boolean): Promise<PatternAnswer> => {
-  const { name, parameters } = (isRow(body) ? body : {}) as { readonly name?: unknown; readonly parameters?: unknown };
+  const { name, parameters, cursor } = (isRow(body) ? body : {}) as Readonly<Record<"name" | "parameters" | "cursor", unknown>>;
   if (typeof name !== "string") throw usageError('The body must be { "name": …, "parameters": … }.');
   const named = patternsOf(source);
   const found = named.find((one) => one.name === name);
@@ -254,16 +306,7 @@ const patternAnswer = async (source: StudioSource, db: UntypedDb, { body, signal
         named.map((one) => one.name),
       )}`,
     );
-  const call = found.pattern.ask(db, parameters);
-  const plan = planOf(await call.explain());
-  if (!runs) return { plan };
-  const timeline: Timeline = { began: performance.now(), attempts: [] };
-  const { value, cost } = await timelines.run(timeline, () => call.report({ signal, deadline: DEADLINE }));
-  const duration = performance.now() - timeline.began;
-  const cut = toExactJson(value).length > MAX_ANSWER;
-  const answer = cut ? cutLists(value) : (value ?? null);
-  const { attempts } = timeline;
-  return { plan, run: { answer, cost: { requests: cost.requests, readUnits: cost.readUnits }, attempts, duration, cut } };
+  return callAnswer(continuedFrom(found.pattern.ask(db, parameters), cursor), signal, runs);
 };
 
 const jsonOf = (query: URLSearchParams, name: string): Row => {
@@ -343,7 +386,7 @@ export const studioApi = (given: StudioSource): { readonly api: Api; readonly cl
   const { graph, transport, options } = source;
   const db = graph.connect({ ...options, transport: timed(transport) }) as unknown as UntypedDb;
   const kept: Transport = { ...given.transport, send: (...sent) => given.transport.send(...sent), close: () => undefined };
-  const writer = given.writes ? (graph.connect({ ...options, transport: kept }) as unknown as UntypedDb) : undefined;
+  const writer = given.writes ? (graph.connect({ ...options, transport: timed(kept) }) as unknown as UntypedDb) : undefined;
   const watch = watchChanges(graph, db, given.stream);
   const api: Api = async (request) => {
     const { route, query, signal } = request;
@@ -381,6 +424,10 @@ export const studioApi = (given: StudioSource): { readonly api: Api; readonly cl
         return patternAnswer(source, db, request, false);
       case "POST /api/patterns/run":
         return patternAnswer(source, db, request, true);
+      case "POST /api/scratch/plan":
+        return scratchAnswer({ db, writer }, request, false);
+      case "POST /api/scratch/run":
+        return scratchAnswer({ db, writer }, request, true);
       case "GET /api/rows": {
         const page = {
           type: required(query, "type"),

@@ -58,7 +58,8 @@ const COMMON_HEADERS: Readonly<Record<string, string>> = {
 /** The address of a view: a word, so that a redirect to it never leaves this server. */
 const VIEW = /^\/[a-z]*$/;
 /** Bytes of a request's body: a row is smaller, a CSV file is not. */
-const maxBody = (path: string): number => (path === "/api/rows/import" ? 32 : path.startsWith("/api/patterns") ? 0.0625 : 1) * 1024 * 1024;
+const maxBody = (path: string): number =>
+  (path === "/api/rows/import" ? 32 : /^\/api\/(patterns|scratch)\//.test(path) ? 0.0625 : 1) * 1024 * 1024;
 
 const contentTypes: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",

@@ -1,6 +1,6 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import type { Amount } from "../executor/amount.ts";
-import { createCall, Meter, NO_COST, reportOf, type RunOptions } from "../executor/call.ts";
+import { type Call, createCall, Meter, NO_COST, reportOf, type RunOptions } from "../executor/call.ts";
 import type { CallContext } from "../executor/session.ts";
 import { runWalk, type Stopped, type WalkOutcome } from "../executor/walk/run-walk.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
@@ -23,7 +23,7 @@ import { explainRead } from "./explanation.ts";
 import { findNode, parserOf } from "./read-call.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
 import type { WalkAsk } from "./walk-options.ts";
-import type { Aggregates, GroupOptions, WalkCall, Walked, WalkEnd, WalkOptions } from "./walk-types.ts";
+import type { Aggregates, GroupOptions, Walked, WalkEnd, WalkOptions } from "./walk-types.ts";
 
 const MAX_PLANS = 500;
 
@@ -187,7 +187,7 @@ const callOf = <T>(
   driver: Driver,
   explain: () => Promise<WalkExplanation>,
   make: (context: CallContext) => Promise<Made<T>>,
-): WalkCall<T> =>
+): Call<T, WalkExplanation> =>
   createCall(explain, async (run: RunOptions) => {
     const context: CallContext = { ...driver.context(run), meter: new Meter(MAX_SHOWN) };
     const { value, missing, kept } = await untilAborted(run.signal, () => make(context));
@@ -340,7 +340,7 @@ const sourcesOf = ({ steps }: WalkPlan): readonly string[] =>
   });
 
 /** A call that makes a walk, or continues it. */
-export const walkCall = (driver: Driver, ask: WalkAsk): WalkCall<unknown> =>
+export const walkCall = (driver: Driver, ask: WalkAsk): Call<unknown, WalkExplanation> =>
   callOf(
     driver,
     () => explainAsk(driver, ask),
@@ -393,7 +393,7 @@ const readCommon = async (driver: Driver, ask: CommonAsk, context: CallContext):
 };
 
 /** A call that searches for the common neighbours of some nodes, or continues a search. */
-export const commonCall = (driver: Driver, ask: CommonAsk, walks: readonly WalkState[]): WalkCall<Walked<Row>> =>
+export const commonCall = (driver: Driver, ask: CommonAsk, walks: readonly WalkState[]): Call<Walked<Row>, WalkExplanation> =>
   callOf(
     driver,
     async () => {
@@ -443,7 +443,7 @@ const readPaths = async (driver: Driver, ask: PathAsk, context: CallContext): Pr
 };
 
 /** A call that searches for paths between two nodes, or continues a search. */
-export const pathsCall = (driver: Driver, ask: PathAsk): WalkCall<Walked<readonly Row[]>> =>
+export const pathsCall = (driver: Driver, ask: PathAsk): Call<Walked<readonly Row[]>, WalkExplanation> =>
   callOf(
     driver,
     () => explainAsk(driver, { state: ask.forward, collect, options: ask.options }),

@@ -103,7 +103,17 @@ export interface Gathered<Id> extends Reached<Id> {
 }
 
 /** A walk that has not been made yet. */
-export type WalkCall<T> = Call<T, WalkExplanation>;
+export interface WalkCall<T> extends Call<T, WalkExplanation> {
+  /**
+   * The same walk, continued from `next` of an earlier answer: what the option `cursor` does, for a call that somebody else made.
+   *
+   * @example
+   * const call = db.student({ studentId: "A" }).out("enrolledIn").in("enrolledIn").ids({ budget: { requests: 3 } });
+   * const { next } = await call;
+   * if (next !== undefined) await call.from(next);
+   */
+  from(cursor: string): WalkCall<T>;
+}
 
 /** The nodes that a walk leaves out: its start, every node that it has been at, or these. */
 export type Excluded<Id> = "start" | "passed" | readonly Id[];

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { deferCall } from "../executor/call.ts";
+import { type Call, deferCall } from "../executor/call.ts";
 import type { NodeRef } from "../executor/walk/walk-state.ts";
 import { fieldsIn, readWhere } from "../ir/condition.ts";
 import { MAX_ROUNDS, type WalkHop, type WalkStep } from "../ir/walk-plan.ts";
@@ -50,6 +50,10 @@ import type {
 
 /** Loads what plans, makes and explains walks: most programs read one hop at a time. */
 export const loadMaking: () => typeof Making | Promise<typeof Making> = loadOnce(async () => import("./make-walk.ts"));
+
+/** A walk's call with the way to continue it. */
+export const continuable = <T>(options: WalkOptions, of: (options: WalkOptions) => Call<T, WalkExplanation>): WalkCall<T> =>
+  Object.assign(of(options), { from: (cursor: string) => continuable({ ...options, cursor }, of) });
 
 /** An edge type, or several that one hop follows. */
 export type EdgeNames = string | readonly string[];
@@ -338,7 +342,9 @@ export class WalkQuery {
 
   #call<T>(ask: Omit<WalkAsk, "state">): WalkCall<T> {
     checkOptions(ask.options, optionsOf[ask.collect.kind] ?? walkOptions);
-    return deferCall(loadMaking, ({ walkCall }) => walkCall(this.#driver, { state: this.#state, ...ask }) as WalkCall<T>);
+    const of = (options: WalkOptions): Call<T, WalkExplanation> =>
+      deferCall(loadMaking, ({ walkCall }) => walkCall(this.#driver, { state: this.#state, ...ask, options }) as Call<T, WalkExplanation>);
+    return continuable(ask.options, of);
   }
 
   #fold(

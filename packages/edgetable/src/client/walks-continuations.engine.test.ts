@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { defineGraph, edge, node, type SentRequest } from "../index.ts";
-import type { WalkOptions } from "./walk-types.ts";
+import type { WalkCall, WalkOptions } from "./walk-types.ts";
 
 const text = z.string();
 const graphOf = (table: string) =>
@@ -177,6 +177,45 @@ test.each(searches.filter(([title]) => title !== "shortestPath" && title !== "sh
     expect(sample).toMatchObject({ complete: false, stopped: { by: "breadth" }, next: undefined });
   },
 );
+
+test("a call that somebody else made is continued by from(next)", async () => {
+  const plain: readonly (readonly [string, Ask])[] = [
+    [
+      "ids",
+      (options) =>
+        open()
+          .person(person("start"))
+          .out("knows")
+          .out("knows")
+          .ids(options as WalkOptions),
+    ],
+    [
+      "nodes",
+      (options) =>
+        open()
+          .person(person("start"))
+          .out("knows")
+          .out("knows")
+          .nodes(options as WalkOptions),
+    ],
+    ...searches.filter(([title]) => ["shortestPaths", "allPaths", "cycle", "common"].includes(title)),
+  ];
+  for (const [title, ask] of plain) {
+    const whole = await ask({});
+    const call = ask({ budget: { requests: 1 } }) as unknown as WalkCall<Part>;
+    const items: unknown[] = [];
+    let part = await call;
+    items.push(...part.items);
+    let parts = 1;
+    for (let { next } = part; next !== undefined && parts < 200; next = part.next, parts++) {
+      part = await call.from(next);
+      items.push(...part.items);
+    }
+    expect(parts, title).toBeGreaterThan(1);
+    expect(sorted(items), title).toEqual(sorted(whole.items));
+    await expect(Promise.resolve(call.from("x")), title).rejects.toMatchObject({ code: "cursor.invalid" });
+  }
+});
 
 test("a depth stops a search for paths; a limit gives some of them, and the next part the rest", async () => {
   for (const [title, ask] of searches.filter(([one]) => one.includes("Paths") && !one.includes("nowhere"))) {

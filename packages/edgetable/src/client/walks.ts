@@ -6,7 +6,7 @@ import type { Row } from "../util/row.ts";
 import type { Driver } from "./driver.ts";
 import type { CommonAsk, PathAsk } from "./make-walk.ts";
 import { MAX_COUNT, pathsOptions, walkOptions } from "./walk-options.ts";
-import { loadMaking, type AnyHop, type WalkQuery } from "./walk.ts";
+import { continuable, loadMaking, type AnyHop, type WalkQuery } from "./walk.ts";
 import type { PathsOptions, Reached, WalkCall, Walked, WalkOptions } from "./walk-types.ts";
 
 /** A node with the beginning of every walk from it. */
@@ -33,7 +33,7 @@ export const paths = (
   const turned: AnyHop = { ...(out && { in: out }), ...(back && { out: back }), ...(both && { both }), ...(where && { where }) };
   const backward = from(target.type, target.id).closure(turned).state;
   const ask: PathAsk = { forward, backward, depth, limit, which, options: rest };
-  return deferCall(loadMaking, ({ pathsCall }) => pathsCall(driver, ask));
+  return continuable(rest, (given) => deferCall(loadMaking, ({ pathsCall }) => pathsCall(driver, { ...ask, options: given })));
 };
 
 /** The neighbours' neighbours that are not neighbours of this node, those with the most in common first. */
@@ -58,12 +58,7 @@ export const common = (
   const first = from(node, id).hop(hop);
   // A wrong id throws at once.
   const walks = [first, ...listOf(others).map((one) => from(node, one).hop(hop))];
+  const states = walks.map(({ state }) => state);
   const ask: CommonAsk = { node, hop: first.state, among: first.among([]).state, others, options };
-  return deferCall(loadMaking, ({ commonCall }) =>
-    commonCall(
-      driver,
-      ask,
-      walks.map(({ state }) => state),
-    ),
-  );
+  return continuable(options, (given) => deferCall(loadMaking, ({ commonCall }) => commonCall(driver, { ...ask, options: given }, states)));
 };

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { PatternAnswer, SentAttempt } from "../wire.ts";
+import type { PatternAnswer, SentAttempt, WireCost } from "../wire.ts";
 import { counted, Notice, showUnits } from "./item-parts.tsx";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -95,16 +95,21 @@ const Figure = ({
   </div>
 );
 
+const showCapacity = ({ readUnits, writeUnits = 0 }: WireCost): string => {
+  const writes = `${Number(writeUnits.toFixed(2)).toLocaleString("en-US")} WCU`;
+  return writeUnits === 0 ? showUnits(readUnits) : readUnits === 0 ? writes : `${showUnits(readUnits)}, ${writes}`;
+};
+
 /** What the plan predicts, and what a run took. */
 export const Figures = ({ plan, run }: PatternAnswer): ReactNode => (
   <dl className="figures">
     <Figure title="Requests" predicted={String(plan.cost.requests)} measured={run && String(run.cost.requests)} />
-    <Figure title="Capacity" predicted={showUnits(plan.cost.readUnits)} measured={run && showUnits(run.cost.readUnits)} />
+    <Figure title="Capacity" predicted={showCapacity(plan.cost)} measured={run && showCapacity(run.cost)} />
     <div className="figure">
       <dt>Time</dt>
       <dd>
         <b>{run ? `${run.duration.toFixed(1)} ms` : "–"}</b>
-        <small>{plan.consistency === "strong" ? "strongly consistent" : "eventually consistent"}</small>
+        <small>{plan.kind === "write" ? "a write" : plan.consistency === "strong" ? "strongly consistent" : "eventually consistent"}</small>
       </dd>
     </div>
   </dl>

@@ -1,17 +1,17 @@
-import { useState, type KeyboardEvent, type ReactNode } from "react";
-import type { ModelAnswer, PatternAnswer, WirePattern, WirePlan } from "../wire.ts";
+import { lazy, Suspense, useState, type KeyboardEvent, type ReactNode } from "react";
+import type { ModelAnswer, PatternAnswer, WirePattern } from "../wire.ts";
 import { post, useAnswer, type ApiError } from "./api.ts";
+import { asCommands, CallResult, continued, isRow, type Run } from "./call-result.tsx";
 import { CopyButton } from "./item-panel.tsx";
-import { counted, Failure, Notice } from "./item-parts.tsx";
+import { Notice } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
-import { PlanTree } from "./plan-tree.tsx";
-import { AnswerTable, Figures, showPlain, Waterfall } from "./pattern-answer.tsx";
+import { showPlain } from "./pattern-answer.tsx";
 import { addressOf, go, linkTo, type Query } from "./route.ts";
 import "./patterns.css";
 
-type Parameters = Readonly<Record<string, unknown>>;
+const ScratchPad = lazy(() => import("./scratch-view.tsx").then(({ ScratchPad }) => ({ default: ScratchPad })));
 
-const isRow = (value: unknown): value is Parameters => typeof value === "object" && value !== null && !Array.isArray(value);
+type Parameters = Readonly<Record<string, unknown>>;
 
 /** What a person typed, as a value like the example's; undefined if it is not of that type. */
 const readAs = (text: string, example: unknown): unknown => {
@@ -41,18 +41,6 @@ const parametersOf = ({ example }: WirePattern, text: string | undefined): Param
     // The address names none.
   }
   return own;
-};
-
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
-const kebab = (operation: string): string => operation.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase();
-
-/** The requests as commands of the AWS CLI; requests that depend on an earlier answer only after a run. */
-const asCommands = (plan: WirePlan, run: PatternAnswer["run"], endpoint: string | undefined): string => {
-  const sent = (run?.attempts ?? plan.requests).filter(({ input }) => isRow(input));
-  const place = endpoint === undefined ? "" : ` --endpoint-url http://${endpoint}`;
-  return sent
-    .map(({ operation, input }) => `aws dynamodb ${kebab(operation)}${place} --cli-input-json ${quoted(JSON.stringify(input))}`)
-    .join("\n");
 };
 
 const asTypeScript = (pattern: WirePattern, parameters: unknown, { file }: ModelAnswer): string =>
@@ -115,55 +103,6 @@ const Form = ({
   );
 };
 
-/** The requests of a plan, as `edgetable explain` prints them. */
-const Plan = ({ plan }: { readonly plan: WirePlan }): ReactNode => (
-  <>
-    <ol className="plan">
-      {plan.lines.requests.map(({ title, after, units, parameters }, at) => (
-        <li key={at}>
-          <header>
-            <b>{title}</b>
-            <span>{units}</span>
-          </header>
-          {after === "" ? null : <p className="after">after {after}</p>}
-          <dl>
-            {parameters.map(([name, value]) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{value}</dd>
-              </div>
-            ))}
-          </dl>
-        </li>
-      ))}
-    </ol>
-    {[...(plan.assumptions ?? []), ...plan.notes].map((text) => (
-      <p key={text} className="plan-note">
-        {text}
-      </p>
-    ))}
-  </>
-);
-
-type Run =
-  | { readonly state: "running" }
-  | { readonly state: "done"; readonly answer: PatternAnswer }
-  | { readonly state: "failed"; readonly error: ApiError };
-
-const Answer = ({ run, again }: { readonly run: Run | undefined; readonly again: () => void }): ReactNode => {
-  if (!run) return <Notice title="Not run yet.">The plan beside shows what a run would send.</Notice>;
-  if (run.state === "running") return <Notice title="Running…" />;
-  if (run.state === "failed") return <Failure error={run.error} again={again} />;
-  const { run: ran } = run.answer;
-  if (!ran) return null;
-  return (
-    <>
-      {ran.cut ? <p className="plan-note">The answer is large: its lists are cut after 100 entries.</p> : null}
-      <AnswerTable answer={ran.answer} />
-    </>
-  );
-};
-
 /** One pattern: its question, its form, and the answer beside the plan. */
 const PatternPage = ({ pattern, query }: { readonly pattern: WirePattern; readonly query: Query }): ReactNode => {
   const model = useModel();
@@ -172,14 +111,18 @@ const PatternPage = ({ pattern, query }: { readonly pattern: WirePattern; readon
   const body = { name: pattern.name, parameters: sent };
   const { value, error, again } = useAnswer(JSON.stringify(body), (signal) => post<PatternAnswer>("patterns/plan", body, signal));
   const [run, setRun] = useState<Run>();
-  const start = (values: Parameters): void => {
-    go(addressOf("patterns", { name: pattern.name, parameters: JSON.stringify(values) }), { replace: true });
-    setRun({ state: "running" });
+  const send = (values: Parameters, cursor?: string): void => {
+    const before = cursor !== undefined && run?.state === "done" ? run.answer : undefined;
+    setRun({ state: "running", before });
     const given = isRow(pattern.example) ? values : values["value"];
-    post<PatternAnswer>("patterns/run", { name: pattern.name, parameters: given }).then(
-      (answer) => setRun({ state: "done", answer }),
+    post<PatternAnswer>("patterns/run", { name: pattern.name, parameters: given, ...(cursor === undefined ? {} : { cursor }) }).then(
+      (answer) => setRun({ state: "done", answer: continued(before, answer) }),
       (failure: unknown) => setRun({ state: "failed", error: failure as ApiError }),
     );
+  };
+  const start = (values: Parameters): void => {
+    go(addressOf("patterns", { name: pattern.name, parameters: JSON.stringify(values) }), { replace: true });
+    send(values);
   };
   const done = run?.state === "done" ? run.answer : undefined;
   const shown = done ?? value;
@@ -195,67 +138,52 @@ const PatternPage = ({ pattern, query }: { readonly pattern: WirePattern; readon
         </div>
       </header>
       <Form pattern={pattern} parameters={parameters} run={start} />
-      {shown ? <Figures {...shown} /> : null}
-      {done?.run ? <Waterfall attempts={done.run.attempts} duration={done.run.duration} /> : null}
-      <div className="halves">
-        <section aria-label="Answer">
-          <h2>Answer</h2>
-          <Answer run={run} again={() => start(parameters)} />
-        </section>
-        <div className="plans">
-          <section aria-label="Requests">
-            <h2>Requests{shown ? <small> {counted(shown.plan.cost.requests, "request")} predicted</small> : null}</h2>
-            {error ? <Failure error={error} again={again} /> : shown ? <Plan plan={shown.plan} /> : <Notice title="Planning…" />}
-          </section>
-          <section aria-label="Logical plan">
-            <h2>
-              Logical plan<small> what is asked, in graph words</small>
-            </h2>
-            {shown ? <PlanTree part={shown.plan.logical} /> : null}
-            <details>
-              <summary>The pattern&rsquo;s code</summary>
-              <pre tabIndex={0}>{pattern.source}</pre>
-            </details>
-          </section>
-          <section aria-label="Physical plan">
-            <h2>
-              Physical plan<small> what runs, in table words</small>
-            </h2>
-            {shown ? <PlanTree part={shown.plan.plan} /> : null}
-          </section>
-        </div>
-      </div>
+      <CallResult
+        {...{ shown, run, error, again }}
+        start={() => send(parameters)}
+        proceed={(cursor) => send(parameters, cursor)}
+        source={pattern.source}
+      />
     </div>
   );
 };
 
-/** Every named pattern of the model: a list of questions, and one of them with its form. */
+/** Every named pattern of the model and the scratch pad: a list of questions, and one of them with its form. */
 export const PatternsView = ({ query }: { readonly query: Query }): ReactNode => {
   const { patterns, file } = useModel();
-  const pattern = patterns.find(({ name }) => name === query["name"]) ?? patterns[0];
-  if (!pattern)
-    return (
-      <Notice title="The model names no patterns.">
-        <p>
-          Export the result of <code>definePatterns</code> from {file}, and start the studio again.
-        </p>
-      </Notice>
-    );
+  const pattern = query["call"] === undefined ? (patterns.find(({ name }) => name === query["name"]) ?? patterns[0]) : undefined;
   return (
     <div className="patterns-view">
       <nav aria-label="Patterns" className="pattern-list">
         <ul>
+          <li>
+            <a {...linkTo(addressOf("patterns", { call: " " }))} aria-current={pattern ? undefined : "page"}>
+              <b>Scratch pad</b>
+              <span>Any call of the model: its plan, its price, its answer.</span>
+            </a>
+          </li>
           {patterns.map(({ name, question }) => (
             <li key={name}>
-              <a {...linkTo(addressOf("patterns", { name }))} aria-current={name === pattern.name ? "page" : undefined}>
+              <a {...linkTo(addressOf("patterns", { name }))} aria-current={name === pattern?.name ? "page" : undefined}>
                 <b>{name}</b>
                 <span>{question}</span>
               </a>
             </li>
           ))}
+          {patterns.length === 0 ? (
+            <li className="facts">
+              The model names no patterns: export the result of <code>definePatterns</code> from {file}, and start the studio again.
+            </li>
+          ) : null}
         </ul>
       </nav>
-      <PatternPage key={pattern.name} pattern={pattern} query={query} />
+      {pattern ? (
+        <PatternPage key={pattern.name} pattern={pattern} query={query} />
+      ) : (
+        <Suspense fallback={<Notice title="Loading the scratch pad…" />}>
+          <ScratchPad query={query} />
+        </Suspense>
+      )}
     </div>
   );
 };
