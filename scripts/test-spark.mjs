@@ -1,8 +1,8 @@
-// npm run test:spark: every batch job on Apache Spark, compared with DuckDB value by value.
+// npm run test:spark: every batch job on Apache Spark, compared with DuckDB value by value: over generated graphs, over the systems
+// of the demo, and over the dependencies of this repository.
 //
 // Takes the Python that EDGETABLE_PYTHON names, or makes one with pyspark from PyPI in .cache/spark (518 MB, once). Where there
-// is no Python or Java, it says so and skips the tests: the last line is then "1 passed, 0 failed, N skipped" for the two that
-// need no Spark.
+// is no Python or Java, it says so, and the tests compare DuckDB with the library's own calls only, or are skipped.
 import { spawnSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ const findPython = () => {
 };
 
 const python = findPython();
-const args = [join(root, "conformance", "run-tests.mjs"), "packages/analytics", "-t", "Spark|Python"];
+const args = [join(root, "conformance", "run-tests.mjs"), "packages/analytics", "examples/batch-jobs", "-t", "Spark|Python"];
 const { status } = spawnSync(process.execPath, args, {
   stdio: "inherit",
   env: { ...process.env, ...(python ? { EDGETABLE_PYTHON: python } : {}) },
