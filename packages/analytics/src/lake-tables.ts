@@ -1,4 +1,4 @@
-import type { Catalog, StandardSchema } from "edgetable";
+import type { AnyNode, Catalog, StandardSchema } from "edgetable";
 import { attributeTypes, type ColumnType } from "./column-type.ts";
 
 /** One column of a table in the lake. */
@@ -62,45 +62,67 @@ export const namer = (taken?: Iterable<string>): ((name: string) => string) => {
   return (name) => free(sqlName(name));
 };
 
+type Kind = "node" | "edge" | "part";
+
 interface Definition {
-  readonly kind: "node" | "edge" | "part";
+  readonly kind: Kind;
   readonly schema?: StandardSchema | undefined;
   readonly version?: boolean | undefined;
+  readonly timestamps?: AnyNode["timestamps"] | undefined;
 }
 
 type Types = Map<string, ColumnType | undefined>;
 
-/** The type of an attribute of a definition, derived ones included; undefined where only values tell. */
-const typeOf = (catalog: Catalog, kind: "node" | "edge" | "part", [name, attribute]: readonly [string, string]): ColumnType | undefined => {
-  const definition = { node: catalog.nodes, edge: catalog.edges, part: catalog.parts }[kind][name]?.definition;
-  return definition && attributesOf(catalog, name, definition).get(attribute);
-};
+const timeTypes: Readonly<Record<string, ColumnType>> = { text: "text", seconds: "integer", milliseconds: "integer", date: "timestamp" };
 
-/** Adds the attributes that the library computes from other rows. A model has no circle of facts, so this ends. */
-const addDerived = (
-  catalog: Catalog,
-  name: string,
-  { kind, types }: { readonly kind: Definition["kind"]; readonly types: Types },
-): void => {
-  const { aggregates, summaries } = catalog.facts;
-  const ofNodes = aggregates.map((fact) => ({ ...fact, owner: fact.node, ownerKind: "node" }));
-  const ofEdges = summaries.map((fact) => ({ ...fact, owner: fact.edge, ownerKind: "edge" }));
-  for (const { owner, ownerKind, attribute, operation, over, of } of [...ofNodes, ...ofEdges]) {
-    if (kind !== ownerKind || owner !== name) continue;
-    if (operation === "count" || operation === "distinct") types.set(attribute, "integer");
-    else types.set(attribute, operation === "average" ? "number" : typeOf(catalog, over.kind, [over.name, of ?? ""]));
-  }
-  for (const { attribute, onto, end, of } of catalog.facts.copies) {
-    if (onto.kind !== kind || onto.name !== name) continue;
-    const node = onto.kind === "part" ? catalog.parts[name]?.definition.of : catalog.edges[name]?.[end][0];
-    types.set(attribute, typeOf(catalog, "node", [node ?? "", of]));
-  }
-};
-
-const attributesOf = (catalog: Catalog, name: string, { kind, schema, version }: Definition): Types => {
+/** What a definition's rows have beside the attributes that the library computes from other rows. */
+const ownTypes = ({ schema, version, timestamps = false }: Definition): Types => {
   const types: Types = new Map(schema ? attributeTypes(schema) : []);
   if (version) types.set("version", "integer");
-  addDerived(catalog, name, { kind, types });
+  if (timestamps === false) return types;
+  const { created = "created", modified = "modified", as = "text" } = timestamps === true ? {} : timestamps;
+  for (const name of [created, modified]) if (name !== false) types.set(name, timeTypes[as]);
+  return types;
+};
+
+/** The attributes of a definition's rows that the library computes from other rows, each with what tells its type. */
+const derivedTypes = (catalog: Catalog, kind: Kind, name: string): ReadonlyMap<string, () => ColumnType | undefined> => {
+  const { aggregates, summaries, copies } = catalog.facts;
+  const facts =
+    kind === "node"
+      ? aggregates.filter((fact) => fact.node === name)
+      : kind === "edge"
+        ? summaries.filter((fact) => fact.edge === name)
+        : [];
+  const ofFacts = facts.map(({ attribute, operation, over, of = "" }) => {
+    const type = (): ColumnType | undefined => {
+      if (operation === "count" || operation === "distinct") return "integer";
+      return operation === "average" ? "number" : typeOf(catalog, over.kind, [over.name, of]);
+    };
+    return [attribute, type] as const;
+  });
+  const ofCopies = copies.flatMap(({ attribute, onto, end, of }) => {
+    if (onto.kind !== kind || onto.name !== name) return [];
+    const node = kind === "part" ? catalog.parts[name]?.definition.of : catalog.edges[name]?.[end][0];
+    return [[attribute, () => typeOf(catalog, "node", [node ?? "", of])] as const];
+  });
+  return new Map([...ofFacts, ...ofCopies]);
+};
+
+/**
+ * The type of an attribute of a definition, derived ones included; undefined where only values tell. No attribute follows from
+ * itself, so this ends: a node may add up what an edge copies from it.
+ */
+const typeOf = (catalog: Catalog, kind: Kind, [name, attribute]: readonly [string, string]): ColumnType | undefined => {
+  const derived = derivedTypes(catalog, kind, name).get(attribute);
+  if (derived) return derived();
+  const definition = { node: catalog.nodes, edge: catalog.edges, part: catalog.parts }[kind][name]?.definition;
+  return definition && ownTypes(definition).get(attribute);
+};
+
+const attributesOf = (catalog: Catalog, name: string, definition: Definition): Types => {
+  const types = ownTypes(definition);
+  for (const [attribute, type] of derivedTypes(catalog, definition.kind, name)) types.set(attribute, type());
   return types;
 };
 

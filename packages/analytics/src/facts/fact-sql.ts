@@ -100,7 +100,7 @@ const conditions = (catalog: Catalog, table: StoredTable, where: AggregateFact["
     const edge = table.kind === "edge" ? catalog.edges[table.definition] : undefined;
     if (edge && (attribute === "from" || attribute === "to")) {
       // An edge without direction leads from the node that it counts at.
-      const ends = edge.definition.symmetric ? { from: "e.near", to: "e.far" } : { from: "e.source", to: "e.target" };
+      const ends = edge.definition.symmetric ? { from: "e.near__", to: "e.far__" } : { from: "e.source", to: "e.target" };
       return Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([field, compared]) => {
         const of = endField(catalog, edge[attribute], { column: ends[attribute], field });
         return eachComparison(compared).map(([operator, operand]) =>
@@ -114,7 +114,7 @@ const conditions = (catalog: Catalog, table: StoredTable, where: AggregateFact["
 
 const measure = ({ operation, of }: Pick<AggregateFact, "operation" | "of">, table: StoredTable): string => {
   if (operation === "count") return "count(*)";
-  if (operation === "distinct" && of === undefined) return "count(distinct e.far)";
+  if (operation === "distinct" && of === undefined) return "count(distinct e.far__)";
   const { name, type } = attributeColumn(table, of ?? "");
   const column = `e.${name}`;
   if (operation === "distinct") return `count(distinct ${column})`;
@@ -122,6 +122,8 @@ const measure = ({ operation, of }: Pick<AggregateFact, "operation" | "of">, tab
   // The mean of doubles, as the library keeps it: a mean of decimals would be rounded in Spark.
   return operation === "average" ? `sum(cast(${column} as double)) / count(${column})` : `${operation}(${column})`;
 };
+
+// Columns of a lake have no two underscores in a row, so no attribute is called as the ends that are added here.
 
 /** The rows of a table that count towards a fact, as a condition on `e`. */
 const counted = (catalog: Catalog, table: StoredTable, { where, of }: Pick<AggregateFact, "where" | "of">): string => {
@@ -150,7 +152,7 @@ const bothWays = (read: (near: string, far: string) => string): string =>
 export const factSelect = (lake: Tables, catalog: Catalog, fact: AggregateFact): string => {
   const nodes = tableOf(lake, fact.node, "node");
   const table = tableOf(lake, fact.over.name, fact.over.kind);
-  const ends = (near: string, far: string): string => `select *, ${near} as near, ${far} as far from ${table.name}`;
+  const ends = (near: string, far: string): string => `select *, ${near} as near__, ${far} as far__ from ${table.name}`;
   const source =
     fact.over.kind === "part"
       ? ends("owner", "owner")
@@ -160,8 +162,8 @@ export const factSelect = (lake: Tables, catalog: Catalog, fact: AggregateFact):
         : fact.over.direction === "in"
           ? ends("target", "source")
           : ends("source", "target");
-  const totals = `select e.near, ${measure(fact, table)} as value from (${source}) as e${counted(catalog, table, fact)} group by e.near`;
-  return `select n.node, ${valueOf(fact, nodes)} as value from ${nodes.name} as n left join (${totals}) as totals on totals.near = n.node`;
+  const totals = `select e.near__, ${measure(fact, table)} as value from (${source}) as e${counted(catalog, table, fact)} group by e.near__`;
+  return `select n.node, ${valueOf(fact, nodes)} as value from ${nodes.name} as n left join (${totals}) as totals on totals.near__ = n.node`;
 };
 
 /**
@@ -171,7 +173,7 @@ export const factSelect = (lake: Tables, catalog: Catalog, fact: AggregateFact):
 export const summarySelect = (lake: Tables, catalog: Catalog, fact: SummaryFact): string => {
   const edges = tableOf(lake, fact.edge, "edge");
   const table = tableOf(lake, fact.over.name, "edge");
-  const ends = (near: string, far: string): string => `select *, ${near} as near, ${far} as far from ${table.name}`;
+  const ends = (near: string, far: string): string => `select *, ${near} as near__, ${far} as far__ from ${table.name}`;
   // An edge without direction counts for the edge from either end to the other.
   const source =
     fact.over.direction === "between" || isSymmetric(catalog, fact.over)
@@ -183,10 +185,10 @@ export const summarySelect = (lake: Tables, catalog: Catalog, fact: SummaryFact)
     own: attributeColumn(edges, field).name,
     other: attributeColumn(table, field).name,
   }));
-  const by = ["e.near", "e.far", ...keys.map(({ other }) => `e.${other}`)];
-  const named = ["e.near", "e.far", ...keys.map(({ other }, at) => `e.${other} as key_${at}`)];
+  const by = ["e.near__", "e.far__", ...keys.map(({ other }) => `e.${other}`)];
+  const named = ["e.near__", "e.far__", ...keys.map(({ other }, at) => `e.${other} as key_${at}`)];
   const totals = `select ${named.join(", ")}, ${measure(fact, table)} as value from (${source}) as e${counted(catalog, table, fact)} group by ${by.join(", ")}`;
-  const on = ["totals.near = n.source", "totals.far = n.target", ...keys.map(({ own }, at) => `totals.key_${at} = n.${own}`)];
+  const on = ["totals.near__ = n.source", "totals.far__ = n.target", ...keys.map(({ own }, at) => `totals.key_${at} = n.${own}`)];
   const shown = ["n.source", "n.target", ...keys.map(({ own }) => `n.${own}`)];
   return `select ${shown.join(", ")}, ${valueOf(fact, edges)} as value from ${edges.name} as n left join (${totals}) as totals on ${on.join(" and ")}`;
 };

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { count, defineGraph, edge, node, sum } from "edgetable";
+import { count, defineGraph, edge, node, part, sum } from "edgetable";
 import { verify } from "edgetable/verify";
 import { startEngine, type LocalEngine } from "@edgetable/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -18,6 +18,7 @@ import {
   pageRank,
   rollUp,
   runOnSpark,
+  top,
   validate,
   validation,
   weightedSum,
@@ -203,4 +204,62 @@ test("degrees, hops, sums and derived attributes are what the library's own call
   const results = await runOnSpark(lake.folder, jobs(), { python });
   for (const [place, job] of jobs().entries())
     expect([job.job, comparable(results[place]!)]).toEqual([job.job, comparable(await lake.run(job))]);
+}, 300_000);
+
+test("attributes may be called as anything, and a node may add up what its edges copy from it, in DuckDB and in Spark", async () => {
+  const names = defineGraph({
+    table: "Names",
+    nodes: {
+      a: node({
+        key: "A#{id}",
+        schema: z.object({ id: text, place: z.int(), value: z.int() }),
+        timestamps: true,
+        derived: {
+          places: sum({ out: "e", of: "kept", ...batch }),
+          fars: sum({ out: "e", of: "far", ...batch }),
+          near: count({ in: "e", where: { near: "a:z" }, ...batch }),
+          parts: count({ parts: "q", where: { near: "x" }, ...batch }),
+        },
+      }),
+    },
+    edges: {
+      e: edge({
+        from: "a",
+        to: "a",
+        schema: z.object({ near: text, far: z.int() }),
+        copies: { from: { kept: "place" } },
+        timestamps: { created: "born", modified: false, as: "date" },
+        ...anyEnds,
+      }),
+    },
+    parts: { q: part({ of: "a", key: "Q#{no:2}", schema: z.object({ no: z.int(), near: text, far: text }) }) },
+  });
+  const db = names.connect({ endpoint: engine.endpoint });
+  await db.table.create();
+  for (const [value, id] of ["x", "y", "z"].entries()) await db.a.create({ id, place: 90 + value, value }).orThrow();
+  await db.e.link({ id: "x" }, { id: "y" }, { near: "a:z", far: 5 }).orThrow();
+  await db.e.link({ id: "z" }, { id: "y" }, { near: "else", far: 6 }).orThrow();
+  await db.q.create({ id: "x" }, { no: 1, near: "x", far: "y" }).orThrow();
+  const into = join(folder, "names");
+  await extract(db, { into });
+  const named = await openLake(into);
+  const program = derived(named, names.catalog);
+  expect(await named.run(program)).toEqual([
+    { node: "a:x", a_places: 90n, a_fars: 5n, a_near: 0n, a_parts: 1n },
+    { node: "a:y", a_places: 0n, a_fars: 0n, a_near: 1n, a_parts: 0n },
+    { node: "a:z", a_places: 92n, a_fars: 6n, a_near: 0n, a_parts: 0n },
+  ]);
+  const ranked = top(named, { of: "a", by: "value", top: 2 });
+  expect((await named.run(ranked)).map(({ id, place, place_2 }) => [id, place, place_2])).toEqual([
+    ["z", 92n, 1n],
+    ["y", 91n, 2n],
+  ]);
+  // Times are columns, of the type that they have in rows.
+  const [times] = await named.query("select a.created, a.modified, e.born from a join e on e.source = a.node order by a.node limit 1");
+  expect(times).toEqual({ created: expect.stringMatching(/^20.*Z$/), modified: expect.stringMatching(/^20.*Z$/), born: expect.any(Date) });
+  if (hasSpark) {
+    const results = await runOnSpark(into, [program, ranked], { python });
+    for (const [at, job] of [program, ranked].entries()) expect(comparable(results[at]!)).toEqual(comparable(await named.run(job)));
+  }
+  named.close();
 }, 300_000);

@@ -1,4 +1,5 @@
 import { didYouMean, EdgetableError } from "edgetable";
+import { freeName } from "../lake-tables.ts";
 import { edgeRows, type Program, type Step, type StoredTable, tableOf } from "../lake.ts";
 
 interface Tables {
@@ -167,6 +168,8 @@ export const top = (lake: Tables, { of, by, per, top: most = 10 }: TopOptions): 
   const column = columnOf(table, by);
   const group = per === undefined ? undefined : columnOf(table, per);
   const identity = { node: "node", edge: "source, target", part: "owner", cells: "node, field_id" }[table.kind];
+  // An attribute may be called so.
+  const place = freeName(table.columns.map(({ name }) => name))("place");
   const partition = group === undefined ? "" : `partition by ${group} `;
   return {
     job: "top",
@@ -175,10 +178,10 @@ export const top = (lake: Tables, { of, by, per, top: most = 10 }: TopOptions): 
       {
         kind: "table",
         name: "ranked",
-        select: `select *, cast(row_number() over (${partition}order by ${column} desc nulls last, ${identity}) as bigint) as place from ${table.name} where ${column} is not null`,
+        select: `select *, cast(row_number() over (${partition}order by ${column} desc nulls last, ${identity}) as bigint) as ${place} from ${table.name} where ${column} is not null`,
       },
-      { kind: "table", name: "leaders", select: `select * from ranked where place <= ${most}` },
+      { kind: "table", name: "leaders", select: `select * from ranked where ${place} <= ${most}` },
     ],
-    result: { table: "leaders", orderBy: `${group === undefined ? "" : `${group} nulls last, `}place` },
+    result: { table: "leaders", orderBy: `${group === undefined ? "" : `${group} nulls last, `}${place}` },
   };
 };
