@@ -1,4 +1,5 @@
 import type { Layout } from "edgetable";
+import { RESERVED_NAMES } from "edgetable/check";
 import { camel, fieldsOf, type KeyTemplate, type KindKeys, type Piece, templateSource } from "./infer-keys.ts";
 import { distinct, type SampledTable, textOf } from "./sample.ts";
 import { looksFixed, type Kind } from "./split-kinds.ts";
@@ -77,24 +78,6 @@ const isOwnItem = ({ partition, sort }: Keyed): number => {
 
 const isSubset = (some: readonly string[], all: readonly string[]): boolean => some.every((one) => all.includes(one));
 
-const RESERVED = new Set([
-  "as",
-  "batch",
-  "catalog",
-  "close",
-  "explain",
-  "find",
-  "jobs",
-  "load",
-  "migrations",
-  "reshard",
-  "scan",
-  "table",
-  "tables",
-  "then",
-  "transact",
-]);
-
 interface Owner {
   readonly name: string;
   readonly pattern: string;
@@ -123,7 +106,7 @@ const rankOf = (table: SampledTable, { attribute, whole }: KeyTemplate): number 
   attribute === table.partitionKey ? 0 : attribute === table.sortKey ? 1 : whole ? 2 : 3;
 
 const freeName = (d: Drafting, wanted: string): string => {
-  const base = RESERVED.has(wanted) || wanted in Object.prototype ? `${wanted}Item` : wanted;
+  const base = RESERVED_NAMES.includes(wanted) || wanted in Object.prototype ? `${wanted}Item` : wanted;
   let name = base;
   for (let number = 2; name in d.nodes || name in d.parts || name in d.edges; number++) name = `${base}${number}`;
   return name;

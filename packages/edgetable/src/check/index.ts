@@ -4,6 +4,7 @@ export { explanationLines, explanationText, showKey, type Explained, type Explan
 export { rewriteItem, type RewrittenItem } from "./rewrite-item.ts";
 export { recommendShards, type ShardAdvice, type ShardDemand } from "./recommend-shards.ts";
 export { exampleItems, tableDesign, type TableDesign } from "./table-design.ts";
+export { RESERVED_NAMES } from "../schema/check-model/check-names.ts";
 export { isFieldPart } from "../schema/grid-parts.ts";
 export { tenantKeys, type PartitionKey, type TenantKey, type TenantKeys } from "../schema/tenant-keys.ts";
 export type { Advice, CheckedPattern, Concern } from "./advice.ts";

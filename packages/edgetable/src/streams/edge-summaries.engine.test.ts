@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { count, defineGraph, distinct, edge, max, node, sum, summarize } from "../index.ts";
 import { verify } from "../verify/index.ts";
-import { openFactsLab } from "./facts-lab.test-support.ts";
+import { factsLabOfFile } from "./facts-lab.test-support.ts";
 import { refreshFacts } from "./refresh-facts.ts";
 
 const id = z.string();
@@ -55,25 +55,19 @@ const modelIn = (table: string) =>
     indexes: { byLarge: { entries: { buys: "large:number" } } },
   });
 
-const open = () => openFactsLab(modelIn);
-let opened: Awaited<ReturnType<typeof open>>;
-beforeAll(async () => {
-  opened = await open();
-});
-afterAll(() => opened.lab.stop());
+const { opened, drain } = factsLabOfFile(modelIn);
 
 let round = 0;
 const scene = async () => {
   round++;
-  const { db } = opened;
+  const { db } = opened();
   const [ann, bob, tea, jam] = [`ann${round}`, `bob${round}`, `tea${round}`, `jam${round}`].map((name) => ({ id: name }));
   for (const one of [ann, bob]) await db.customer.create(one!).orThrow();
   for (const one of [tea, jam]) await db.product.create(one!).orThrow();
   return { db, ann: ann!, bob: bob!, tea: tea!, jam: jam! };
 };
-const drain = () => opened.lab.drain(opened.session);
 const clean = async () => {
-  const { kinds } = await verify(opened.db as never, { staleAfter: 0, settle: 0 });
+  const { kinds } = await verify(opened().db as never, { staleAfter: 0, settle: 0 });
   expect(kinds.flatMap(({ examples }) => examples)).toEqual([]);
 };
 
@@ -198,16 +192,16 @@ describe("edge summaries", () => {
     await db.follows.link(ann, bob).orThrow();
     await db.wrote.link(ann, bob, { n: "1", topic: "a" }).orThrow();
     await drain();
-    const items = await opened.lab.items();
+    const items = await opened().lab.items();
     const spoil = async (isOne: (item: (typeof items)[number]) => boolean, attributes: object) => {
       const Item = { ...items.find(isOne), ...attributes } as never;
-      await opened.lab.engine.transport.send("PutItem", { TableName: opened.lab.table, Item }, {});
+      await opened().lab.engine.transport.send("PutItem", { TableName: opened().lab.table, Item }, {});
     };
     const at = (pk: string, sk: string) => (item: (typeof items)[number]) =>
       JSON.stringify(item["pk"]) === JSON.stringify({ S: pk }) && JSON.stringify(item["sk"]).includes(sk);
     await spoil(at(`CUSTOMER#${ann.id}`, "buys#"), { spent: { N: "7" } });
     await spoil(at(`CUSTOMER#${bob.id}`, "~follows#"), { sent: { N: "7" } });
-    await opened.lab.take();
+    await opened().lab.take();
     const found = await verify(db as never, { staleAfter: 0, settle: 0, repair: true });
     expect(found.kinds.flatMap(({ kind, count: times }) => [kind, times])).toEqual(["staleFact", 2]);
     await drain();

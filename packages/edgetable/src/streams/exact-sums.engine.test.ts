@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { average, defineGraph, edge, node, sum } from "../index.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 import { addDecimals } from "../util/decimal.ts";
 import { verify } from "../verify/index.ts";
-import { openFactsLab } from "./facts-lab.test-support.ts";
+import { factsLabOfFile } from "./facts-lab.test-support.ts";
 import { refreshFacts } from "./refresh-facts.ts";
 import { rollUpCounters } from "./roll-up-counters.ts";
 
@@ -50,20 +50,13 @@ const modelIn = (table: string) =>
     indexes: { byTotal: { entries: { pot: "streamed:number" } } },
   });
 
-let lab: Awaited<ReturnType<typeof openFactsLab<ReturnType<ReturnType<typeof modelIn>["connect"]>>>>;
-
-beforeAll(async () => {
-  lab = await openFactsLab(modelIn);
-});
-afterAll(async () => {
-  await lab.lab.stop();
-});
+const { opened } = factsLabOfFile(modelIn);
 
 const account = { id: "a" };
 
 /** The item of a node, its numbers in one notation: DynamoDB Local's ADD gives 0.00. */
 const stored = async (kind: string, name: string): Promise<Readonly<Record<string, AttributeValue | undefined>>> => {
-  const items = await lab.lab.items();
+  const items = await opened().lab.items();
   const found = items.find(({ pk, sk }) => pk && "S" in pk && pk.S === `${kind}#${name}` && sk && "S" in sk && sk.S === "#") ?? {};
   return Object.fromEntries(
     Object.entries(found).map(([attribute, value]) => [attribute, "N" in value ? { N: addDecimals(value.N, "0") } : value]),
@@ -71,11 +64,11 @@ const stored = async (kind: string, name: string): Promise<Readonly<Record<strin
 };
 
 const clean = async (): Promise<void> => {
-  expect((await verify(lab.db, { settle: 10, staleAfter: 10 })).kinds).toEqual([]);
+  expect((await verify(opened().db, { settle: 10, staleAfter: 10 })).kinds).toEqual([]);
 };
 
 test("sums of every freshness keep all digits of what is added, changed and taken away", async () => {
-  const { db, lab: facts, session } = lab;
+  const { db, lab: facts, session } = opened();
   await db.account.create(account);
   const pot = { id: "p" };
   await db.pot.create(pot);
@@ -103,7 +96,7 @@ test("sums of every freshness keep all digits of what is added, changed and take
 });
 
 test("a refresh and a repair write sums with all their digits", async () => {
-  const { db, lab: facts, session } = lab;
+  const { db, lab: facts, session } = opened();
   const pot = { id: "r" };
   await db.pot.create(pot);
   for (const [n, amount] of [1e15, 0.06, 0.06].entries()) await db.pays.link(account, pot, { n: String(n), amount });
@@ -133,7 +126,7 @@ test("a refresh and a repair write sums with all their digits", async () => {
 });
 
 test("counters of a node add up with all their digits", async () => {
-  const { db } = lab;
+  const { db } = opened();
   const jar = { id: "j" };
   await db.jar.create(jar);
   for (const [n, amount] of [1e15, 0.06, 0.06].entries()) await db.fills.link(account, jar, { n: String(n), amount });
@@ -145,7 +138,7 @@ test("counters of a node add up with all their digits", async () => {
 });
 
 test.each(["8388608", "0.0000001", "4294967296"])("a sum that is off by %s is found", async (difference) => {
-  const { db, lab: facts, session } = lab;
+  const { db, lab: facts, session } = opened();
   const pot = { id: `off${difference}` };
   await db.pot.create(pot);
   await db.pays.link(account, pot, { n: "1", amount: 0.5 });

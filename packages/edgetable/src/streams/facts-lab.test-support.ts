@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from "vitest";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import type { ConnectOptions } from "../client/connect.ts";
 import type { TableAdmin } from "../client/table.ts";
@@ -94,4 +95,16 @@ export const openFactsLab = async <Connected extends { readonly catalog: Session
     },
   };
   return { db, session: sessionOn(db.catalog, engine.transport), lab };
+};
+
+/** Opens a lab before the tests of a file, and ends it after them. */
+export const factsLabOfFile = <Connected extends { readonly catalog: Session["catalog"]; readonly table: TableAdmin }>(
+  modelIn: (table: string) => { connect(options: ConnectOptions): Connected },
+) => {
+  let opened: Awaited<ReturnType<typeof openFactsLab<Connected>>>;
+  beforeAll(async () => {
+    opened = await openFactsLab(modelIn);
+  });
+  afterAll(() => opened.lab.stop());
+  return { opened: () => opened, drain: () => opened.lab.drain(opened.session) };
 };

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { average, count, defineGraph, distinct, edge, max, min, node, part, sum } from "../index.ts";
-import { openFactsLab, sessionOn } from "./facts-lab.test-support.ts";
+import { factsLabOfFile, openFactsLab, sessionOn } from "./facts-lab.test-support.ts";
 import { maintainFacts } from "./maintain-facts.ts";
 
 const id = z.string();
@@ -32,25 +32,19 @@ const modelIn = (table: string) =>
     indexes: { byStudents: { entries: { course: "students:number" } } },
   });
 
-const open = () => openFactsLab(modelIn);
-let opened: Awaited<ReturnType<typeof open>>;
-beforeAll(async () => {
-  opened = await open();
-});
-afterAll(() => opened.lab.stop());
+const { opened, drain } = factsLabOfFile(modelIn);
 
 let round = 0;
 const scene = async () => {
   round++;
-  const { db } = opened;
+  const { db } = opened();
   const [ann, bob, maths] = [{ id: `ann${round}` }, { id: `bob${round}` }, { id: `maths${round}` }];
   for (const one of [ann, bob]) await db.student.create(one).orThrow();
   await db.course.create({ ...maths, name: "x" }).orThrow();
   return { db, ann, bob, maths };
 };
-const drain = () => opened.lab.drain(opened.session);
 const derivedOf = async (course: { readonly id: string }): Promise<unknown> => {
-  const { id: _i, name: _n, ...rest } = (await opened.db.course.get(course, { consistent: true })) as Record<string, unknown>;
+  const { id: _i, name: _n, ...rest } = (await opened().db.course.get(course, { consistent: true })) as Record<string, unknown>;
   return rest;
 };
 const none = { version: 1, students: 0, passed: 0, points: 0, kinds: 0, attendees: 0, rooms: 0 };
@@ -58,8 +52,8 @@ const none = { version: 1, students: 0, passed: 0, points: 0, kinds: 0, attendee
 /** A session that notes its requests; `before` runs before each. */
 const recording = (before: (operation: string) => Promise<unknown> = () => Promise.resolve()) => {
   const sent: string[] = [];
-  const { transport } = opened.lab.engine;
-  const session = sessionOn(opened.db.catalog, {
+  const { transport } = opened().lab.engine;
+  const session = sessionOn(opened().db.catalog, {
     ...transport,
     send: async (operation, input, options) => {
       sent.push(operation);
@@ -117,7 +111,7 @@ describe("aggregates by the stream", () => {
     const { db, ann, maths } = await scene();
     await db.enrolledIn.link(ann, maths, { grade: 6 }).orThrow();
     await drain();
-    const { engine, table } = opened.lab;
+    const { engine, table } = opened().lab;
     const key = { pk: { S: `COURSE#${maths.id}` }, sk: { S: "#" } };
     await engine.transport.send("PutItem", { TableName: table, Item: { ...key, type: { S: "course" }, name: { S: "old" } } });
     await drain();
@@ -128,7 +122,7 @@ describe("aggregates by the stream", () => {
     const { db, ann, maths } = await scene();
     await db.enrolledIn.link(ann, maths, { grade: 6 }).orThrow();
     await drain();
-    const { engine, table } = opened.lab;
+    const { engine, table } = opened().lab;
     const Key = { pk: { S: `COURSE#${maths.id}` }, sk: { S: "#" } };
     const drop = () => engine.transport.send("UpdateItem", { TableName: table, Key, UpdateExpression: "REMOVE students, worst" });
     await drop();
@@ -142,15 +136,15 @@ describe("aggregates by the stream", () => {
 
   test("end the same, however often and in whatever order records come", async () => {
     const { db, ann, bob, maths } = await scene();
-    await opened.lab.take();
+    await opened().lab.take();
     await db.enrolledIn.link(ann, maths, { grade: 6 }).orThrow();
     await db.enrolledIn.relink(ann, maths, { grade: 3 }).orThrow();
     await db.enrolledIn.link(bob, maths, { grade: 3 }).orThrow();
     await db.enrolledIn.unlink(ann, maths).orThrow();
     await db.enrolledIn.link(ann, maths, { grade: 3 }).orThrow();
     await db.enrolledIn.unlink(bob, maths).orThrow();
-    const records = await opened.lab.take();
-    const handle = maintainFacts(opened.session, { indexLag: 0 })!;
+    const records = await opened().lab.take();
+    const handle = maintainFacts(opened().session, { indexLag: 0 })!;
     await Promise.all([handle([...records, ...records].reverse()), handle(records), ...records.map((one) => handle([one]))]);
     await drain();
     expect(await derivedOf(maths)).toMatchObject({ students: 1, passed: 0, points: 3, mean: 3, worst: 3, best: 3, kinds: 1, attendees: 1 });
@@ -162,7 +156,7 @@ describe("aggregates by the stream", () => {
     const { db, maths } = await scene();
     const many = Array.from({ length: 230 }, (_, at) => ({ id: `many${round}-${at}` }));
     await db.batch(many.map((one) => db.enrolledIn.put(one, maths, { grade: 1 })));
-    const records = await opened.lab.take();
+    const records = await opened().lab.take();
     const { session, sent } = recording();
     await maintainFacts(session)!(records);
     expect(sent.filter((one) => one === "TransactWriteItems")).toHaveLength(3);
@@ -176,7 +170,7 @@ describe("aggregates by the stream", () => {
     await drain();
     const link = async (grade: number) => {
       await db.batch(courses.map((course) => db.enrolledIn.put(ann, course, { grade })));
-      return opened.lab.take();
+      return opened().lab.take();
     };
     const transactions = (sent: readonly string[]): number => sent.filter((one) => one === "TransactWriteItems").length;
 
@@ -187,7 +181,7 @@ describe("aggregates by the stream", () => {
     const records = await link(7);
     let other: Promise<unknown> | undefined;
     const beside = recording(async (operation) => {
-      if (operation === "TransactWriteItems") await (other ??= maintainFacts(opened.session)!(records));
+      if (operation === "TransactWriteItems") await (other ??= maintainFacts(opened().session)!(records));
     });
     expect(await maintainFacts(beside.session)!(records)).toEqual([]);
     expect(transactions(beside.sent)).toBe(2 + 30);
@@ -237,16 +231,16 @@ describe("aggregates by the stream", () => {
     const { db, ann, maths } = await scene();
     await drain();
     await db.enrolledIn.link(ann, maths, { grade: 6 }).orThrow();
-    const records = (await opened.lab.take()).map((one) => ({ ...one, time: one.time - 5000 }));
+    const records = (await opened().lab.take()).map((one) => ({ ...one, time: one.time - 5000 }));
     const told: unknown[] = [];
-    await maintainFacts(opened.session, { onRefreshed: (one) => told.push(one) })!(records);
+    await maintainFacts(opened().session, { onRefreshed: (one) => told.push(one) })!(records);
     expect(told).toMatchObject([{ records: 1, failed: 0, places: 1, staleness: expect.any(Number) }]);
     expect((told[0] as { staleness: number }).staleness).toBeGreaterThanOrEqual(5000);
   });
 
   test("of a model without such facts there is nothing to do", () => {
     const plain = defineGraph({ table: "plain", nodes: { a: node({ key: "A#{id}", schema: z.object({ id }) }) } });
-    const session = sessionOn(plain.connect({ transport: opened.lab.engine.transport }).catalog, opened.lab.engine.transport);
+    const session = sessionOn(plain.connect({ transport: opened().lab.engine.transport }).catalog, opened().lab.engine.transport);
     expect(maintainFacts(session)).toBeUndefined();
   });
 });

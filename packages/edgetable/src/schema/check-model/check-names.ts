@@ -15,7 +15,7 @@ import type {
 } from "../layout.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
 
-/** Members of a connection: no node, edge or part may have one of these names. */
+/** Members of a connection, such as `find` in `db.find`: no node, edge or part may have one of these names. */
 export const RESERVED_NAMES: readonly string[] = [
   "as",
   "batch",
