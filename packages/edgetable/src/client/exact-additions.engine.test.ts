@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { defineGraph, edge, node, part } from "../index.ts";
+import { average, defineGraph, edge, node, part, sum } from "../index.ts";
+import type { Item } from "../transport/operations.ts";
 import { verify } from "../verify/index.ts";
 
 let engine: TestEngine;
@@ -83,4 +84,88 @@ test.each(Object.entries(routes))("%s keeps all digits of what is added to it", 
     .filter((value) => typeof value === "number" && !Number.isInteger(value));
   expect(new Set(numbers)).toEqual(new Set([0.12]));
   expect((await verify(db, { settle: 10 })).kinds).toEqual([]);
+});
+
+const within = z.object({ n: z.number(), m: z.number(), list: z.array(z.number()).optional() });
+const rewritten = (table: string) =>
+  defineGraph({
+    table,
+    nodes: {
+      box: node({ key: "BOX#{id}", schema: z.object({ id, within }), validate: "row" }),
+      jar: node({
+        key: "JAR#{id}",
+        schema: z.object({ id, label: z.string().optional() }),
+        derived: { total: sum({ in: "fills", of: "amount" }), mean: average({ in: "fills", of: "amount" }) },
+      }),
+    },
+    edges: {
+      fills: edge({
+        from: "box",
+        to: "jar",
+        key: ["n"],
+        schema: z.object({ n: z.string(), amount: z.number() }),
+        onDelete: { from: "cascade", to: "cascade" },
+      }),
+      planned: edge({ from: "box", to: "jar", schema: z.object({ amount: z.number(), share: z.number() }), stored: "twice" }),
+      done: edge({ from: "box", to: "jar", schema: z.object({ amount: z.number(), share: z.number() }), stored: "twice" }),
+    },
+  });
+const DIGITS = "0.12345678901234567890123456789";
+
+describe("what is written anew keeps all digits", () => {
+  const open = async () => {
+    const table = engine.freshTableName("rewritten");
+    const db = rewritten(table).connect({ transport: engine.transport });
+    await db.table.create();
+    const items = async () => (await engine.transport.send("Scan", { TableName: table })).Items ?? [];
+    const change = async (has: string, to: (item: Item) => Item) => {
+      for (const item of await items())
+        if (has in item) await engine.transport.send("PutItem", { TableName: table, Item: { ...item, ...to(item) } });
+    };
+    return { db, items, change };
+  };
+
+  test("of an attribute that is changed by a path and read first", async () => {
+    const { db, items, change } = await open();
+    await db.box.create({ id: "a", within: { n: 1e15, m: 0, list: [0, 1] } }).orThrow();
+    await change("within", () => ({
+      within: { M: { n: { N: "1000000000000000.06" }, m: { N: DIGITS }, list: { L: [{ N: DIGITS }, { N: "1" }] } } },
+    }));
+    await db.box.update({ id: "a" }, { add: { "within.n": 0.06, "within.list[1]": 0.5 } }).orThrow();
+    const [item] = await items();
+    expect(item!["within"]).toEqual({
+      M: { n: { N: "1000000000000000.12" }, m: { N: DIGITS }, list: { L: [{ N: DIGITS }, { N: "1.5" }] } },
+    });
+    await db.box.update({ id: "a" }, { set: { "within.m": 2 }, remove: ["within.list[0]"] }).orThrow();
+    expect((await items())[0]!["within"]).toEqual({ M: { n: { N: "1000000000000000.12" }, m: { N: "2" }, list: { L: [{ N: "1.5" }] } } });
+  });
+
+  test("of the sums of a node that is put", async () => {
+    const { db, items } = await open();
+    await db.box.create({ id: "a", within: { n: 0, m: 0 } }).orThrow();
+    await db.jar.create({ id: "j" }).orThrow();
+    for (const [n, amount] of [1e15, 0.06].entries()) await db.fills.link({ id: "a" }, { id: "j" }, { n: String(n), amount }).orThrow();
+    await db.jar.put({ id: "j", label: "x" }).orThrow();
+    expect((await items()).find((item) => "label" in item)).toMatchObject({
+      total: { N: "1000000000000000.06" },
+      "~sum#mean": { N: "1000000000000000.06" },
+    });
+    await db.fills.unlink({ id: "a" }, { id: "j" }, { key: { n: "0" } }).orThrow();
+    expect(await db.jar.get({ id: "j" })).toMatchObject({ total: 0.06, mean: 0.06 });
+    expect((await verify(db, { settle: 10 })).kinds).toEqual([]);
+  });
+
+  test("of an edge that changes its type", async () => {
+    const { db, items, change } = await open();
+    await db.box.create({ id: "a", within: { n: 0, m: 0 } }).orThrow();
+    await db.jar.create({ id: "j" }).orThrow();
+    await db.planned.link({ id: "a" }, { id: "j" }, { amount: 1, share: 1 }).orThrow();
+    await change("share", () => ({ amount: { N: "1000000000000000.06" }, share: { N: DIGITS } }));
+    await db.planned.relink({ id: "a" }, { id: "j" }, { add: { amount: 0.06 } }, { type: "done" }).orThrow();
+    const copies = (await items()).filter((item) => "share" in item);
+    expect(copies.map(({ amount, share }) => [amount, share])).toEqual([
+      [{ N: "1000000000000000.12" }, { N: DIGITS }],
+      [{ N: "1000000000000000.12" }, { N: DIGITS }],
+    ]);
+  });
 });

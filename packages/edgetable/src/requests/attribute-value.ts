@@ -157,6 +157,10 @@ export const readKey = (template: Template, value: AttributeValue | undefined): 
 const whole = /^-?\d+$/;
 const sameNumber = (a: string, b: string): boolean => (whole.test(a) && whole.test(b) ? BigInt(a) === BigInt(b) : Number(a) === Number(b));
 
+/** A number with all digits of a stored one, if rows hold both as the same number: the row that it is of was read there. */
+export const keepDigits = (made: AttributeValue, stored: AttributeValue | undefined): AttributeValue =>
+  stored && "N" in made && "N" in stored && sameNumber(made.N, stored.N) ? stored : made;
+
 const sameMembers = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((member) => b.includes(member));
 

@@ -1,9 +1,11 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { PathChange } from "../../schema/check-operands.ts";
 import type { AttributePathChange, Term } from "../../ir/write-plan.ts";
-import { encodeValue } from "../../requests/attribute-value.ts";
-import { jsonText } from "../../util/json-text.ts";
-import { own, setOwn } from "../../util/row.ts";
+import { decodeValue, encodeValue, keepDigits } from "../../requests/attribute-value.ts";
+import type { AttributeValue } from "../../transport/operations.ts";
+import { addDecimals } from "../../util/decimal.ts";
+import { isNumber, jsonText } from "../../util/json-text.ts";
+import { mapValues, own, setOwn } from "../../util/row.ts";
 import { added, type PathRules, rejectOperand } from "./changed-row.ts";
 import { STALE } from "./working-set.ts";
 
@@ -24,8 +26,20 @@ const noParent = ({ path, steps, verb }: PathChange, depth: number, found: unkno
   );
 };
 
+/** A stored number, or a set of them, with all its digits. */
+class Digits {
+  readonly stored: AttributeValue;
+
+  constructor(stored: AttributeValue) {
+    this.stored = stored;
+  }
+}
+
+const LEAVES = [Set, Uint8Array, Digits] as const;
+const isLeaf = (value: unknown): boolean => typeof value !== "object" || value === null || LEAVES.some((type) => value instanceof type);
+
 const isParent = (value: unknown, step: Step): value is Held => {
-  if (typeof value !== "object" || value === null || value instanceof Set || value instanceof Uint8Array) return false;
+  if (isLeaf(value)) return false;
   return Array.isArray(value) === (typeof step === "number");
 };
 
@@ -51,12 +65,43 @@ const changedValue = ({ verb, path, value }: PathChange, before: unknown): unkno
   }
 };
 
+/** What a change makes of a stored value. */
+const changedExactly = (change: PathChange, before: unknown): unknown => {
+  if (!(before instanceof Digits)) return changedValue(change, before);
+  const { stored } = before;
+  if (change.verb === "add" && "N" in stored && isNumber(change.value))
+    return new Digits({ N: addDecimals(stored.N, String(change.value)) });
+  const value = changedValue(change, decodeValue(stored));
+  if (!("NS" in stored) || !(value instanceof Set)) return value;
+  const members = [...(value as ReadonlySet<unknown>)].map((member) => {
+    const made = encodeValue(member, change.path);
+    return stored.NS.map((N) => keepDigits(made, { N })).find((kept) => kept !== made) ?? made;
+  });
+  return new Digits({ NS: members.flatMap((made) => ("N" in made ? [made.N] : [])) });
+};
+
+const decodeExactly = (value: AttributeValue): unknown => {
+  if ("N" in value || "NS" in value) return new Digits(value);
+  if ("L" in value) return value.L.map(decodeExactly);
+  return "M" in value ? mapValues(value.M, decodeExactly) : decodeValue(value);
+};
+
+const encodeExactly = (value: unknown, path: string): AttributeValue => {
+  if (value instanceof Digits) return value.stored;
+  if (Array.isArray(value)) return { L: value.map((one) => encodeExactly(one, path)) };
+  if (isLeaf(value)) return encodeValue(value, path);
+  const members = Object.entries(value as Readonly<Record<string, unknown>>).filter(([, member]) => member !== undefined);
+  return { M: Object.fromEntries(members.map(([name, member]) => [name, encodeExactly(member, path)])) };
+};
+
 // A list closes up behind what is removed; what is set behind its end comes next.
 const settle = (held: unknown): void => {
   if (Array.isArray(held)) held.splice(0, held.length, ...(held as unknown[]).filter((one) => one !== undefined));
 };
 
-const applyOne = (row: Record<string, unknown>, change: PathChange, lists: Set<unknown>): void => {
+type Change = (change: PathChange, before: unknown) => unknown;
+
+const applyOne = (row: Record<string, unknown>, change: PathChange, changed: Change, lists: Set<unknown>): void => {
   const { steps } = change;
   let held: Held = row;
   for (const [at, step] of steps.slice(0, -1).entries()) {
@@ -65,7 +110,7 @@ const applyOne = (row: Record<string, unknown>, change: PathChange, lists: Set<u
     held = next;
   }
   const last = steps.at(-1)!;
-  const value = changedValue(change, memberOf(held, last));
+  const value = changed(change, memberOf(held, last));
   if (Array.isArray(held)) {
     lists.add(held);
     held[last as number] = value;
@@ -73,15 +118,23 @@ const applyOne = (row: Record<string, unknown>, change: PathChange, lists: Set<u
   else setOwn(held, last as string, value);
 };
 
+const applyAll = (row: Record<string, unknown>, changes: readonly PathChange[], changed: Change): Record<string, unknown> => {
+  const lists = new Set<unknown>();
+  for (const change of changes) applyOne(row, change, changed, lists);
+  for (const list of lists) settle(list);
+  return row;
+};
+
 /** How changes within attributes are planned; loaded by the first of them. */
 export const pathRules: PathRules = {
   apply: (before, changes) => {
     const row: Record<string, unknown> = { ...before };
     for (const { steps } of changes) if (own(row, steps[0]) !== undefined) setOwn(row, steps[0], structuredClone(row[steps[0]]));
-    const lists = new Set<unknown>();
-    for (const change of changes) applyOne(row, change, lists);
-    for (const list of lists) settle(list);
-    return row;
+    return applyAll(row, changes, changedValue);
+  },
+  store: (field, stored, changes) => {
+    const own = changes.filter(({ steps }) => steps[0] === field);
+    return encodeExactly(applyAll({ [field]: decodeExactly(stored) }, own, changedExactly)[field], field);
   },
   encode: (changes, attributeOf) =>
     changes.flatMap(({ verb, path, steps: [field, ...within], value }): AttributePathChange[] => {

@@ -1,14 +1,15 @@
 import type { LinkWrite, PutEdgeWrite, RelinkWrite, UnlinkWrite } from "../../ir/logical-write.ts";
 import type { Failure, Term } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
-import { keyOf, VERSION } from "../../requests/encode-item.ts";
+import { attributeOf, keyOf, VERSION } from "../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
 import { derivedNames } from "../../schema/facts.ts";
 import { timeNames, timesOf } from "../../schema/timestamps.ts";
 import type { Item, Key } from "../../transport/operations.ts";
-import { own, type Row } from "../../util/row.ts";
-import { changedRow } from "./changed-row.ts";
-import { asRead, putStep } from "./plan-item.ts";
+import { readDecimal } from "../../util/decimal.ts";
+import { mapValues, own, type Row } from "../../util/row.ts";
+import { changedRow, isChanged } from "./changed-row.ts";
+import { asRead, type Digits, digitsKept, putStep } from "./plan-item.ts";
 import {
   atTime,
   atVersion,
@@ -16,6 +17,7 @@ import {
   changeItem,
   seenAt,
   storedVersion,
+  sumsOf,
   unchangedFields,
   unchangedItem,
   withTimes,
@@ -49,18 +51,26 @@ interface Contents {
   readonly reverse: Row;
   /** Times that it keeps. */
   readonly kept?: Row | undefined;
+  /** What numbers of its copies were read as. */
+  readonly digits?: readonly (Digits | undefined)[];
 }
 
 // The own copy decides; the one in the target's partition follows it, whatever stood there.
-const stageCopies = (working: WorkingSet, copies: readonly EdgeCopy[], terms: readonly Term[]): void => {
-  for (const [at, copy] of copies.entries()) stage(working, putStep(working.catalog, copy, at === 0 ? terms : []));
+const stageCopies = (
+  working: WorkingSet,
+  copies: readonly EdgeCopy[],
+  terms: readonly Term[],
+  [own, other = own]: readonly (Digits | undefined)[] = [],
+): void => {
+  for (const [at, copy] of copies.entries())
+    stage(working, putStep(working.catalog, { ...copy, digits: at === 0 ? own : other }, at === 0 ? terms : []));
 };
 
-const stageLink = (working: WorkingSet, edge: EdgeBetween, { attributes, reverse, kept }: Contents, exists?: Failure): Row => {
+const stageLink = (working: WorkingSet, edge: EdgeBetween, { attributes, reverse, kept, digits }: Contents, exists?: Failure): Row => {
   const timed = withTimes(working, edge.entry.shapes[0]!, { row: attributes, kept });
   const copies = edgeCopies(edge, atVersion(timed, edge.entry.definition.version, 1), reverse);
   const [{ shape, row }] = copies;
-  stageCopies(working, copies, [absentOrExpired(working, shape, exists)]);
+  stageCopies(working, copies, [absentOrExpired(working, shape, exists)], digits);
   stageDerived(working, { subject: edge, before: null, after: row });
   return row;
 };
@@ -115,7 +125,8 @@ export const planPutEdge = (working: WorkingSet, write: PutEdgeWrite): Planned =
   });
   const copies = edgeCopies(edge, atVersion(timed, version, next), write.reverse);
   const [{ row }] = copies;
-  stageCopies(working, copies, asSeen ? [asSeen] : look && image !== undefined ? asRead(catalog, shape, image, look) : []);
+  const digits = isOther ? undefined : digitsKept(edge.entry, shape, image);
+  stageCopies(working, copies, asSeen ? [asSeen] : look && image !== undefined ? asRead(catalog, shape, image, look) : [], [digits]);
   if (isOther && image) stageGivingWay(working, edge, decodeItem(catalog, shape, image));
   const before = image && !isOther ? decodeItem(catalog, shape, image) : image === undefined ? undefined : null;
   stageDerived(working, { ...change, before, after: row });
@@ -267,15 +278,26 @@ const planRetype = (working: WorkingSet, write: RelinkWrite, type: string): Plan
     // An attribute that the user calls "version" is one like any other, unless the edge type counts its writes.
     return before.entry.definition.version || version === undefined ? attributes : { ...attributes, [VERSION]: version };
   };
-  const changed = changedRow(contents(own), write.changes);
+  // A sum takes what is stored, and not what the row has of it.
+  const sums = copies.map(({ shape: of, image: item }) => (item ? sumsOf({ shape: of, changes: write.changes }, item) : {}));
+  const changedBy = (copy: ReadCopy, exact: Readonly<Record<string, string>> = {}): Row => ({
+    ...changedRow(contents(copy), write.changes),
+    ...mapValues(exact, readDecimal),
+  });
+  const changed = changedBy(own, sums[0]);
   const valid = write.validates ? validRow(working, after.entry, withoutKept(before.entry, changed)) : withoutKept(before.entry, changed);
   if (!valid) return undefined;
   const filled = fill(working, after, valid, null);
   if (filled?.kind !== "row") return filled;
   const attributes = filled.row;
-  const reverse = { ...(second ? changedRow(contents(second), write.changes) : write.changes.set), ...write.reverse };
+  const reverse = { ...(second ? changedBy(second, sums[1]) : write.changes.set), ...write.reverse };
   const kept = keptTimes(before.entry, after.entry, changed);
-  const row = stageLink(working, after, { attributes, reverse: withoutKept(before.entry, reverse), kept });
+  const digits = copies.map(({ shape: of, image: item }, at): Digits => (field) => {
+    const sum = sums[at]?.[field];
+    if (sum !== undefined) return { N: sum };
+    return item && !isChanged(write.changes, field) ? item[attributeOf(of, field) ?? field] : undefined;
+  });
+  const row = stageLink(working, after, { attributes, reverse: withoutKept(before.entry, reverse), kept, digits });
   const terms = [present, ...guardTerms(shape, write.guards), ...unchangedItem(catalog, { shape, key }, image)];
   stage(working, { kind: "delete", key, terms, shape });
   if (second?.key) stage(working, { kind: "delete", key: second.key, terms: [], shape: second.shape });

@@ -2,10 +2,12 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { CheckWrite, CreateWrite, DeleteWrite, PutWrite, UpdateWrite } from "../../ir/logical-write.ts";
 import type { Failure, Term, WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
-import { encodeItem, keyIfComplete, keyOf, keyOfItem } from "../../requests/encode-item.ts";
+import { keepDigits } from "../../requests/attribute-value.ts";
+import { attributeOf, encodeItem, keyIfComplete, keyOf, keyOfItem } from "../../requests/encode-item.ts";
 import type { Catalog, Shape } from "../../schema/catalog.ts";
-import type { Item } from "../../transport/operations.ts";
-import type { Row } from "../../util/row.ts";
+import { hiddenNames } from "../../schema/facts.ts";
+import type { AttributeValue, Item } from "../../transport/operations.ts";
+import { own, type Row } from "../../util/row.ts";
 import { atTime, atVersion, changeItem, seenAt, storedVersion, unchangedFields, withTimes } from "./rules/computed-attributes.ts";
 import { fill, joined, looksAt, stageDerived, WHOLE_ROW } from "./rules/index.ts";
 import {
@@ -33,13 +35,28 @@ const itemOf = (catalog: Catalog, write: CreateWrite | PutWrite | UpdateWrite | 
   return { subject, shape: subject.entry.shape };
 };
 
+/** The stored form of numbers that a row has from a read: a double may not hold all their digits. */
+export type Digits = (field: string) => AttributeValue | undefined;
+
+/** Those of what Edgetable keeps in the item of a row, which a put takes over. */
+export const digitsKept = ({ definition }: Subject["entry"], shape: Shape, image: Item | null | undefined): Digits | undefined => {
+  if (!image || definition.kind === "part" || !definition.derived) return undefined;
+  const kept = new Set([...Object.keys(definition.derived), ...hiddenNames(definition)]);
+  return (field) => (kept.has(field) ? own(image, attributeOf(shape, field) ?? field) : undefined);
+};
+
 /** The step that writes a whole row into one of its items. */
 export const putStep = (
   catalog: Catalog,
-  { shape, row }: { readonly shape: Shape; readonly row: Row },
+  { shape, row, digits }: { readonly shape: Shape; readonly row: Row; readonly digits?: Digits | undefined },
   terms: readonly Term[],
 ): WriteItem => {
-  const item = encodeItem(catalog, shape, row);
+  const item: Record<string, AttributeValue> = encodeItem(catalog, shape, row);
+  if (digits)
+    for (const field in row) {
+      const attribute = attributeOf(shape, field) ?? field;
+      if (item[attribute]) item[attribute] = keepDigits(item[attribute], digits(field));
+    }
   return { kind: "put", key: keyOfItem(catalog, item), item, terms, shape };
 };
 
@@ -83,7 +100,8 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
   const timed = withTimes(working, shape, { row: filled.row, kept: times, image });
   const row = atVersion(timed, shape.version, look ? Math.max(version, leastVersion) : version);
   const terms = asSeen ? [asSeen] : look && image !== undefined ? asRead(catalog, shape, image, look) : [];
-  stage(working, putStep(catalog, { shape, row }, [...guardTerms(shape, guards), ...terms]));
+  const digits = digitsKept(subject.entry, shape, image);
+  stage(working, putStep(catalog, { shape, row, digits }, [...guardTerms(shape, guards), ...terms]));
   const before = image ? decodeItem(catalog, shape, image) : image;
   stageDerived(working, { subject, before, after: row, related });
   return { kind: "staged", row };

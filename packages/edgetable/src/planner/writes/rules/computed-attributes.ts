@@ -2,6 +2,7 @@ import { EdgetableError, isEdgetableError } from "../../../errors/edgetable-erro
 import type { Changes, Guards } from "../../../ir/logical-write.ts";
 import { type AttributeChanges, type AttributePathChange, keyId, type Term, type WriteItem } from "../../../ir/write-plan.ts";
 import type { Template } from "../../../keys/key-template.ts";
+import type { PathChange } from "../../../schema/check-operands.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
 import {
   attributeOf,
@@ -390,7 +391,10 @@ export interface ChangedItem {
 }
 
 /** What stored numbers become, as decimals by field: a sum keeps all its digits, and index keys follow what the item will hold. */
-const sumsOf = ({ shape, changes: { add }, exact = {} }: ItemChange, image: Item): Readonly<Record<string, string>> => {
+export const sumsOf = (
+  { shape, changes: { add }, exact = {} }: Pick<ItemChange, "shape" | "changes" | "exact">,
+  image: Item,
+): Readonly<Record<string, string>> => {
   const sums: Record<string, string> = {};
   for (const field in add) {
     const attribute = field in (shape.former ?? {}) ? undefined : attributeOf(shape, field);
@@ -407,6 +411,19 @@ const keepDigits = (catalog: Catalog, shape: Shape, { set, add }: Effect, decima
     const attribute = attributeFor(field) ?? field;
     const within = attribute in set ? set : attribute in add ? add : undefined;
     if (within) within[attribute] = { N: decimals[field]! };
+  }
+};
+
+// Of an attribute that a path leads into and that is written whole, the numbers keep all their digits.
+const storePaths = (
+  shape: Shape,
+  { set }: Effect,
+  { paths, image }: { readonly paths: readonly PathChange[]; readonly image: Item },
+): void => {
+  for (const field of new Set(paths.map(({ steps }) => steps[0]))) {
+    const attribute = field in (shape.former ?? {}) ? undefined : attributeOf(shape, field);
+    const stored = attribute === undefined ? undefined : own(image, attribute);
+    if (attribute !== undefined && stored && attribute in set) set[attribute] = pathRules().store(field, stored, paths);
   }
 };
 
@@ -445,6 +462,7 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
   const isResolved = before !== undefined && !keepsVersion;
   const effect = fieldEffects(catalog, shape, isResolved ? resolvedChanges(changes, after) : changes);
   keepDigits(catalog, shape, effect, isResolved ? sums : change.exact);
+  if (isResolved && image && changes.paths) storePaths(shape, effect, { paths: changes.paths, image });
   const touched = touchedAttributes(catalog, change);
   const computed = changeComputed(catalog, change, { after, isRead: image !== undefined }, { touched, effect });
   const { remove, set } = effect;
