@@ -147,6 +147,16 @@ test("an edge that becomes another type takes what is added to both of its copie
   expect(await db.shop(other).in("knows").edges()).toMatchObject(now);
 });
 
+test("elements of a list are removed by their positions before the change", async () => {
+  const box = node({ key: "BOX#{id}", schema: z.object({ id: z.string(), v: z.any() }) });
+  const db = defineGraph({ table: engine.freshTableName("removed"), nodes: { box } }).connect({ transport: engine.transport });
+  await db.table.create();
+  const v = { l: ["a", "b", "c", "d"], deep: [["a", "b"], ["c"], ["d"]] };
+  await db.box.create({ id: "1", v }).orThrow();
+  await db.box.update({ id: "1" }, { remove: ["v.l[0]", "v.l[1]", "v.l[3]", "v.deep[0]", "v.deep[2]"] }).orThrow();
+  expect(await db.box.get({ id: "1" })).toMatchObject({ v: { l: ["c"], deep: [["c"]] } });
+});
+
 // The embedded engine fills a list with null up to a position behind its end; DynamoDB appends (docs/engines.md).
 const positions = testEngineName() === "dynamodb-local" ? ["v.l[0]", "v.l[1]", "v.l[7]"] : ["v.l[0]", "v.l[1]"];
 // What is changed: values, members, positions within the list, one behind its end, and two levels.

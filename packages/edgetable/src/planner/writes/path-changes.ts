@@ -125,6 +125,18 @@ const applyAll = (row: Record<string, unknown>, changes: readonly PathChange[], 
   return row;
 };
 
+/**
+ * Removals of a list's elements from its end. To DynamoDB every position is one before the update; dynoxide removes one element
+ * after the other, from a list that has closed up.
+ */
+const fromTheEnd = (changes: readonly PathChange[]): readonly PathChange[] =>
+  changes.toSorted((a, b) => {
+    if (a.verb !== "remove" || b.verb !== "remove") return Number(a.verb === "remove") - Number(b.verb === "remove");
+    const at = a.steps.findIndex((step, depth) => step !== b.steps[depth]);
+    const [one, other] = [a.steps[at], b.steps[at]];
+    return typeof one === "number" && typeof other === "number" ? other - one : String(one) < String(other) ? -1 : 1;
+  });
+
 /** How changes within attributes are planned; loaded by the first of them. */
 export const pathRules: PathRules = {
   apply: (before, changes) => {
@@ -137,7 +149,7 @@ export const pathRules: PathRules = {
     return encodeExactly(applyAll({ [field]: decodeExactly(stored) }, own, changedExactly)[field], field);
   },
   encode: (changes, attributeOf) =>
-    changes.flatMap(({ verb, path, steps: [field, ...within], value }): AttributePathChange[] => {
+    fromTheEnd(changes).flatMap(({ verb, path, steps: [field, ...within], value }): AttributePathChange[] => {
       const attribute = attributeOf(field);
       if (attribute === undefined) return [];
       return [{ verb, attribute, within, ...(value !== undefined && { value: encodeValue(value, path, within.length + 1) }) }];
