@@ -98,9 +98,10 @@ describe("a traced connection", () => {
     await db.load([{ node: "course", row: { courseId: "C9", name: "Loaded" } }]);
     await db.close();
 
+    // The first read of an order looks at the record of the table's model too.
     expect(traced()).toMatchObject({
       "student.get": ["GetItem Observed"],
-      "student.out(enrolledIn).entries": ["Query Observed", "BatchGetItem Observed"],
+      "student.out(enrolledIn).entries": ["GetItem Observed", "Query Observed", "BatchGetItem Observed"],
       "student.out(enrolledIn).in(enrolledIn).dedupe.count": expect.arrayContaining(["Query Observed"]),
       "find(course).rows": expect.arrayContaining(["Query Observed"]),
       "student.out(enrolledIn)": ["Query Observed"],
@@ -162,9 +163,10 @@ describe("a traced connection", () => {
       handler.end();
     });
     await db.close();
+    // The first read of an order looks at the record of the table's model too.
     expect(traced()).toMatchObject({
       "student.get": ["GetItem Observed"],
-      "student.out(enrolledIn).entries": ["Query Observed", "BatchGetItem Observed"],
+      "student.out(enrolledIn).entries": ["GetItem Observed", "Query Observed", "BatchGetItem Observed"],
       "course.getMany": ["BatchGetItem Observed"],
     });
     const handler = spanOf("handler");

@@ -45,6 +45,7 @@ afterAll(() => engine.close());
 
 const partitions = (): readonly string[] =>
   sent
+    .filter(({ operation }) => operation === "Query")
     .map(({ input }) => (input as { ExpressionAttributeValues: Record<string, { S: string }> }).ExpressionAttributeValues[":p"]!.S)
     .toSorted();
 

@@ -1,5 +1,4 @@
 import type { AccessStep } from "../ir/physical-plan.ts";
-import { type Catalog, keyAttributes } from "../schema/catalog.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { CallContext, Session } from "./session.ts";
 
@@ -9,26 +8,25 @@ const knowing = new WeakSet<Session>();
 /** Notes that every index of a session's table is complete. */
 export const noteComplete = (session: Session): void => void knowing.add(session);
 
-const shared = new WeakMap<Catalog, ReadonlySet<string>>();
+/** What is read. */
+interface Reading {
+  readonly steps: readonly AccessStep[];
+  /** True if the rows are wanted in any order, such as to count or delete them. */
+  readonly anyOrder?: boolean | undefined;
+}
 
 /**
- * Whether a step reads an index that may be older than a kind of items in it. An index of one kind alone does not exist before
- * all of its items have their keys. The edges that `reverse` is made for have been in it since they exist.
+ * Whether a step depends on keys that the table's model may compute otherwise, or not at all. A plain list of in-edges depends
+ * on them for its order alone: the edges that `reverse` is made for have been in it since they exist.
  */
-const mayLack = ({ catalog }: Session, step: AccessStep): boolean => {
+const mayLack = ({ catalog }: Session, step: AccessStep, anyOrder: boolean): boolean => {
   if (step.kind !== "query" || step.index === undefined) return false;
-  if (catalog.escapes && step.index === "reverse") return step.shapes.some((id) => catalog.shapesById[id]?.kind === "node");
-  let names = shared.get(catalog);
-  if (!names) {
-    const declared = catalog.escapes ? Object.keys(catalog.definition.indexes ?? {}) : [];
-    const several = catalog.indexes.filter(
-      (index) =>
-        new Set(catalog.shapes.filter(({ keys }) => keyAttributes(index).every((one) => one in keys)).map((one) => one.definition)).size >
-        1,
-    );
-    shared.set(catalog, (names = new Set([...declared, ...several.map(({ name = "" }) => name)])));
-  }
-  return names.has(step.index);
+  if (!catalog.escapes || step.index !== "reverse" || step.sort?.kind === "range") return true;
+  if (step.sort?.template.parts.some(({ kind }) => kind === "field")) return true;
+  return step.shapes.some((id) => {
+    const shape = catalog.shapesById[id];
+    return shape?.kind === "node" || (!anyOrder && catalog.edges[shape?.definition ?? ""]?.orderBy !== undefined);
+  });
 };
 
 const readiness = loadOnce(async () => import("./index-readiness.ts"));
@@ -41,11 +39,11 @@ const readiness = loadOnce(async () => import("./index-readiness.ts"));
  */
 export const readComplete = async <T>(
   session: Session,
-  steps: readonly AccessStep[],
+  { steps, anyOrder = false }: Reading,
   context: CallContext,
   read: () => Promise<T>,
 ): Promise<T> => {
-  if (knowing.has(session) || !steps.some((step) => mayLack(session, step))) return read();
+  if (knowing.has(session) || !steps.some((step) => mayLack(session, step, anyOrder))) return read();
   const { checkIndexes, readsDeclaredIndex } = await readiness();
   const checking = checkIndexes(session, steps, context);
   if (readsDeclaredIndex(session, steps)) await checking;

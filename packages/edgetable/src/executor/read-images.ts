@@ -107,7 +107,7 @@ const readList = async ({ session, context }: Reader, need: List, images: Found)
   const plan = planList(session.catalog, need);
   const { id, type } = need.node;
   const binding = { row: need.of.kind === "edge" ? { from: id, to: id } : id, values: [] };
-  const request = { plan, binding, limit: LISTED, from: undefined, findNode: noNode };
+  const request = { plan, binding, limit: LISTED, from: undefined, findNode: noNode, anyOrder: true };
   for (let attempt = 0; ; attempt++) {
     const { counter } = need;
     const counted = counter && (await session.send("GetItem", encodeGet(session.catalog, counter, { consistent: true }), context)).Item;

@@ -41,6 +41,8 @@ export interface ReadRequest {
   readonly findNode: FindNode;
   /** Parses rows for the caller. What the library reads for itself are rows as they are stored. */
   readonly parse?: ParseRow | undefined;
+  /** True if the rows are wanted in any order: then an index whose order is not complete will do. */
+  readonly anyOrder?: boolean;
   /** True if the conditions contradict each other, so that nothing is sent. */
   readonly empty?: boolean;
 }
@@ -197,7 +199,7 @@ export const missingOf = ({ hydrate: step }: ReadPlan, found: readonly Found[]):
 export const runRead = (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> =>
   request.empty
     ? Promise.resolve({ found: [], next: undefined })
-    : readComplete(session, request.plan.sources, context, () => readAll(session, request, context));
+    : readComplete(session, { steps: request.plan.sources, anyOrder: request.anyOrder }, context, () => readAll(session, request, context));
 
 /** The same, if it is known that its indexes are complete. */
 export const readAll = async (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> => {
@@ -252,7 +254,9 @@ const countSource = async (reader: Reader, source: number): Promise<number> => {
 
 /** Counts what a plan would read, no further than its limit. */
 export const runCount = (session: Session, request: ReadRequest, context: CallContext): Promise<number> =>
-  request.empty ? Promise.resolve(0) : readComplete(session, request.plan.sources, context, () => countAll(session, request, context));
+  request.empty
+    ? Promise.resolve(0)
+    : readComplete(session, { steps: request.plan.sources, anyOrder: true }, context, () => countAll(session, request, context));
 
 const countAll = async (session: Session, request: ReadRequest, context: CallContext): Promise<number> => {
   const { plan, binding, limit: wanted = Number.POSITIVE_INFINITY } = request;

@@ -97,7 +97,7 @@ export const eachPage = async (
 ): Promise<void> => {
   let from: Position | undefined;
   do {
-    const request = { plan, binding: { row, values }, limit: PAGE, from, findNode: noNode };
+    const request = { plan, binding: { row, values }, limit: PAGE, from, findNode: noNode, anyOrder: true };
     const { found, next } = await runRead(session, request, { ...context, livingAt: undefined });
     await visit(found.map(({ item }) => item));
     from = next;

@@ -277,7 +277,8 @@ export const refreshFanOutPage = async (
   const plan = fanOutPlan(catalog, fanOut);
   const { id, onto } = fanOut;
   const row: Row = onto.kind === "part" ? id : { from: id, to: id };
-  const { found, next } = await runRead(session, { plan, binding: { row, values: [] }, limit: PAGE, from, findNode: noNode }, context);
+  const request = { plan, binding: { row, values: [] }, limit: PAGE, from, findNode: noNode, anyOrder: true };
+  const { found, next } = await runRead(session, request, context);
   const keys = found.flatMap((one) => allKeys(catalog, one.shape, one.row, one.item));
   return { items: found.length, failed: await refreshCopies(session, keys, context), next };
 };

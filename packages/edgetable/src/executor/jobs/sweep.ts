@@ -45,7 +45,7 @@ export const sweepPage = async (
   { context, from, limit = PAGE }: { readonly context: CallContext; readonly from: Position | undefined; readonly limit?: number },
 ): Promise<SweptPage> => {
   const { catalog } = session;
-  const request = { plan: sweep.plan, binding: { row: sweep.row, values: [] }, limit, from, findNode: noNode };
+  const request = { plan: sweep.plan, binding: { row: sweep.row, values: [] }, limit, from, findNode: noNode, anyOrder: true };
   // Items that have expired and are still there go with their node too.
   const { found, next } = await runRead(session, request, { ...context, livingAt: undefined });
   await loadRules(catalog);

@@ -406,7 +406,7 @@ export const runWalk = async (session: Session, request: WalkRequest, at: WalkAt
         ? Object.values(step.reading).flatMap(({ sources }) => sources)
         : [],
   );
-  await readComplete(session, reads, at.context, () => runFrontiers(run));
+  await readComplete(session, { steps: reads }, at.context, () => runFrontiers(run));
   const rows = collect.kind === "nodes" ? await giveNodes(run) : [];
   const { paths, more } = pathsOf(run, at.paths);
   const { stopped, continues } = stoppedOf(run, more);

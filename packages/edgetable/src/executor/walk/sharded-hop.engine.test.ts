@@ -134,7 +134,9 @@ test("a budget stops it, and its parts add up to the whole", async () => {
     do {
       sent.length = 0;
       const part = await births().limit(7).walk().ids({ budget, cursor });
-      if (budget.requests) expect(sent.length).toBeLessThanOrEqual(budget.requests);
+      // The record of the model is read once for all calls, and is no part of a budget.
+      const asked = sent.filter(({ operation }) => operation !== "GetItem");
+      if (budget.requests) expect(asked.length).toBeLessThanOrEqual(budget.requests);
       ids.push(...names(part));
       expect(part.complete).toBe(part.next === undefined);
       cursor = part.next;
