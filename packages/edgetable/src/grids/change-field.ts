@@ -18,6 +18,7 @@ import { changeList, type FieldList, fieldIn, readList, type StoredField } from 
 import { convert, isEmpty, placeIn, sortText } from "./field-value.ts";
 import { columnOf, type GridModel, readItems, rowIn } from "./grid-model.ts";
 import {
+  costOfWrite,
   documentIn,
   documentItem,
   type RowDocument,
@@ -199,7 +200,7 @@ const convertAll = async (change: Change, field: StoredField, from: StoredField)
     if ("values" in place) return replaceIn(change, id, place, to === undefined ? undefined : { generation: field.generation, value: to });
     const guard = { if: { generation: from.generation, value: { eq: value } } };
     const run = { signal: change.job.signal };
-    if (to === undefined) return (await writes.delete(id, { fieldId: field.fieldId }, guard).run(run)).cost;
+    if (to === undefined) return costOfWrite(writes.delete(id, { fieldId: field.fieldId }, guard).run(run));
     const row = {
       fieldId: field.fieldId,
       generation: field.generation,
@@ -207,7 +208,7 @@ const convertAll = async (change: Change, field: StoredField, from: StoredField)
       column,
       sort: sortText(driver.catalog, field, to, placeIn(from, place.sort)),
     };
-    return (await writes.put(id, row, guard).run(run)).cost;
+    return costOfWrite(writes.put(id, row, guard).run(run));
   });
 };
 
@@ -325,10 +326,8 @@ export const deleteField = async (model: GridModel, parent: Row, ask: Ask): Prom
     for (const one of [...(field.other ? [field.other as StoredField] : []), field])
       await untilNone(change, one, async ({ id, in: place }) => {
         if ("values" in place) return replaceIn(change, id, place, undefined);
-        const outcome = await writes
-          .delete(id, { fieldId: one.fieldId }, { if: { generation: one.generation } })
-          .run({ signal: change.job.signal });
-        return outcome.cost;
+        const guard = { if: { generation: one.generation } };
+        return costOfWrite(writes.delete(id, { fieldId: one.fieldId }, guard).run({ signal: change.job.signal }));
       });
     await changeField(change, () => undefined);
     return { values: change.values, cost: change.cost };

@@ -14,7 +14,7 @@ import type { Row } from "../util/row.ts";
 import { changeList, type FieldList, listOf, readList } from "./field-list.ts";
 import { type GridModel, gridModel, idOf, parentOf } from "./grid-model.ts";
 import { followRows, itemWrites, readRows, type SeenRow, writeItems } from "./keep-values.ts";
-import { currentDocument, DOCUMENT, itemsOf, withValues, writeDocument } from "./row-document.ts";
+import { costOfWrite, currentDocument, DOCUMENT, itemsOf, withValues, writeDocument } from "./row-document.ts";
 
 /** What is moved, from where on, and how fast. */
 export interface MoveSettings {
@@ -244,7 +244,7 @@ const arrive: typeof takePage = async (move, items, context) => {
   for (const { id, document, list } of await readRows(model, documents, context)) {
     if (list?.storage.to !== undefined) await settle(list.parent);
     if (document && list && (list.storage.to ?? list.storage.at) === "items")
-      spend(move, (await writes.delete(id, DOCUMENT, { ifVersion: document.version }).run({ signal: run.signal })).cost);
+      spend(move, await costOfWrite(writes.delete(id, DOCUMENT, { ifVersion: document.version }).run({ signal: run.signal })));
   }
 };
 

@@ -189,6 +189,16 @@ export const writeDocument = async (
   }
 };
 
+/** The cost of a write that the caller looks at again in any case, so that its outcome may be lost. */
+export const costOfWrite = async (write: Promise<{ readonly cost: Cost }>): Promise<Cost> => {
+  try {
+    return (await write).cost;
+  } catch (error) {
+    if (isEdgetableError(error, "execute.ambiguous")) return NO_COST;
+    throw error;
+  }
+};
+
 /** The values of a document with others set or taken away, without those of fields that are gone. */
 export const withValues = (
   { fields }: FieldList,

@@ -121,10 +121,16 @@ export const setRecovery = async (run: Run, enabled: boolean): Promise<void> => 
 /** Switches the removal of expired items to an attribute, or off. */
 export const setExpiry = async (run: Run, attribute: string | undefined): Promise<void> => {
   const { session } = run;
-  const found = await step(run, async (context) => readExpiry(session, context));
+  const read = (): Promise<string | undefined> => step(run, async (context) => readExpiry(session, context));
+  const found = await read();
   if (found === attribute) return;
   const TimeToLiveSpecification = { AttributeName: attribute ?? defined(found, "an expiry"), Enabled: attribute !== undefined };
-  await step(run, async (context) =>
-    session.send("UpdateTimeToLive", { TableName: session.catalog.table, TimeToLiveSpecification }, context),
-  );
+  try {
+    await step(run, async (context) =>
+      session.send("UpdateTimeToLive", { TableName: session.catalog.table, TimeToLiveSpecification }, context),
+    );
+  } catch (error) {
+    // An earlier attempt, whose answer was lost, may have set it: "TimeToLive is already enabled".
+    if (!isEdgetableError(error, "execute.rejected") || (await read()) !== attribute) throw error;
+  }
 };

@@ -1,3 +1,4 @@
+import { isEdgetableError } from "../errors/edgetable-error.ts";
 import { runPlanned } from "../executor/run-write.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
 import { keyId } from "../ir/write-plan.ts";
@@ -53,7 +54,12 @@ const runMend = async ({ run, documents }: Judging, mend: Mend): Promise<void> =
   const atomic = steps.length === 1 ? ({ kind: "item" } as const) : ({ kind: "transaction", items: steps.length } as const);
   const items = steps.map((item) => ({ item, writes: [0] }));
   const plan = { kind: "ready", items, atomic, repeatable: false, rows: [undefined] } as const;
-  await step(run, (context) => runPlanned(run.session, () => plan, context));
+  try {
+    await step(run, (context) => runPlanned(run.session, () => plan, context));
+  } catch (error) {
+    // Whether it happened is found out with the next look at the item.
+    if (!isEdgetableError(error, "execute.ambiguous")) throw error;
+  }
 };
 
 const ROUNDS = 5;
