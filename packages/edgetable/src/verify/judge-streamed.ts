@@ -8,7 +8,7 @@ import type { AttributeValue, Item } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";
 import type { Finding } from "./finding.ts";
 import { type Judging, readNeed } from "./judging.ts";
-import { EXPECTED, KEPT, MEMOS, SUMS } from "./read-streamed.ts";
+import { EXPECTED, KEPT, MEMOS, SUMS, TOO_LONG } from "./read-streamed.ts";
 import type { SeenRow } from "./see-item.ts";
 
 /** A stored value in a message, a number with all its digits. */
@@ -25,6 +25,8 @@ const isSame = (stored: AttributeValue | undefined, expected: AttributeValue | u
 /** What the stream keeps wrong for a node or edge. */
 interface WrongStreamed {
   readonly findings: readonly Finding[];
+  /** Sums that no attribute can hold: only whoever knows the rows can mend them. */
+  readonly tooLong: readonly Finding[];
   /** The attributes of the item that are wrong. */
   readonly values: Readonly<Record<string, unknown>>;
 }
@@ -42,7 +44,7 @@ const holderOf = ({ catalog }: Judging, { row, subject }: SeenRow): (EndId & { r
 export const wrongStreamed = (judging: Judging, seen: SeenRow): WrongStreamed | undefined => {
   const { key, item, shape } = seen;
   const held = holderOf(judging, seen);
-  if (!held) return { findings: [], values: {} };
+  if (!held) return { findings: [], tooLong: [], values: {} };
   const { facts, ...holder } = held;
   const image = readNeed(judging, { kind: "stream", id: `stream ${keyId(key)}`, holder });
   if (!image) return undefined;
@@ -74,12 +76,21 @@ export const wrongStreamed = (judging: Judging, seen: SeenRow): WrongStreamed | 
     const reason = `The attributes are right, but not what the stream processor adds the next change to: ${what}.`;
     findings.push({ kind: "staleFact", key, definition: shape.definition, attribute: first, reason });
   }
-  return { findings, values };
+  const long = image[TOO_LONG];
+  const tooLong = (long && "L" in long ? long.L : []).map((one): Finding => {
+    const attribute = "S" in one ? one.S : "";
+    const reason = `"${attribute}" has no value: the sum has more than the 38 digits that DynamoDB keeps, or is out of its range.`;
+    return { kind: "staleFact", key, definition: shape.definition, attribute, reason };
+  });
+  return { findings, tooLong, values };
 };
 
 /** Judges what the stream keeps for a node or edge by the edges and parts that there are. */
 export const judgeStreamed = (judging: Judging, seen: SeenRow): void => {
-  const [first, ...rest] = wrongStreamed(judging, seen)?.findings ?? [];
+  const wrong = wrongStreamed(judging, seen);
+  for (const one of wrong?.tooLong ?? [])
+    judging.problems.push({ findings: [one], mend: { kind: "none", advice: "Correct the attributes that are added up." } });
+  const [first, ...rest] = wrong?.findings ?? [];
   const held = holderOf(judging, seen);
   if (!first || !held) return;
   const { type, id } = held;

@@ -12,7 +12,7 @@ import {
 } from "../executor/facts/contributions.ts";
 import { eachMemo, gather, type Gathered, isKeptInFacts, projectionOf, streamedFacts } from "../executor/facts/project-facts.ts";
 import { rebuildFacts } from "../executor/facts/rebuild-facts.ts";
-import { addDifference, addsUp } from "../executor/facts/refresh-aggregates.ts";
+import { addDifference, sumsIn } from "../executor/facts/refresh-aggregates.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
 import type { CallContext, Session } from "../executor/session.ts";
 import type { EndId } from "../ir/logical-write.ts";
@@ -21,7 +21,6 @@ import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
 import { sameItem } from "../requests/attribute-value.ts";
 import { encodeField } from "../requests/encode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { REVISION } from "../schema/system-items.ts";
 import { factKeyItem } from "../schema/system-keys.ts";
 import type { DerivedFact } from "../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
@@ -107,10 +106,11 @@ export const EXPECTED = "expected";
 export const SUMS = "sums";
 export const KEPT = "kept";
 export const MEMOS = "memos";
+export const TOO_LONG = "tooLong";
 
 /**
  * What rows make of the attributes that the stream keeps in a node or edge, read as an item: `expected` holds the attributes, `sums`
- * what they add up to and `kept` what the item of the node's facts holds of it, `memos` how many memos differ from their rows.
+ * what they add up to and `kept` what the item of the node's facts holds of it, `memos` how many memos differ from their rows, `tooLong` names sums that no attribute can hold.
  */
 export const readStreamed = async (session: Session, need: StreamNeed, context: CallContext): Promise<Item> => {
   const { catalog } = session;
@@ -130,13 +130,14 @@ export const readStreamed = async (session: Session, need: StreamNeed, context: 
   }
   const added = Object.fromEntries(Object.entries(sums).map(([name, N]) => [name, { N }]));
   const [{ shape }] = placesOf(holder) as [EdgeCopy];
-  const { set, exact } = projectionOf(shape, facts, added, gathered);
+  const { set, exact, tooLong } = projectionOf(shape, facts, added, gathered);
   const expected: Record<string, AttributeValue> = {};
   for (const name in set) expected[name] = name in exact ? { N: exact[name]! } : encodeField(shape, name, set[name]);
   const [stored = {}] = await batchGet(session, { keys: [factKeyItem(catalog, holder.facts)], consistent: true }, context);
-  const kept = Object.fromEntries(Object.entries(stored).filter(([name]) => addsUp(name) && name !== REVISION));
+  const kept = Object.fromEntries(Object.entries(sumsIn(stored)).map(([name, N]) => [name, { N }]));
   const memos = await differingMemos(session, holder, contributed, context);
-  return { [EXPECTED]: { M: expected }, [SUMS]: { M: added }, [KEPT]: { M: kept }, [MEMOS]: { N: String(memos) } };
+  const long = Object.keys(tooLong).map((attribute) => ({ S: attribute }));
+  return { [EXPECTED]: { M: expected }, [TOO_LONG]: { L: long }, [SUMS]: { M: added }, [KEPT]: { M: kept }, [MEMOS]: { N: String(memos) } };
 };
 
 /** Computes anew what the stream keeps for a node or edge. */

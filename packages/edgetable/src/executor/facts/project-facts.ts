@@ -1,5 +1,6 @@
+import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Term, WritePlan, Images } from "../../ir/write-plan.ts";
-import { comparePrimary } from "../../keys/value-text.ts";
+import { comparePrimary, exactText } from "../../keys/value-text.ts";
 import { changeItem } from "../../planner/writes/rules/computed-attributes.ts";
 import { type EdgeCopy, endTerms } from "../../planner/writes/rules/edge-copies.ts";
 import { locate, NOT_FOUND, openWorkingSet, settle, stage } from "../../planner/writes/working-set.ts";
@@ -10,13 +11,13 @@ import { countHidden, type DerivedFact, STREAMED, sumHidden } from "../../schema
 import { CONTRIBUTION, MEMO_SOURCE, REVISION } from "../../schema/system-items.ts";
 import { factKeyItem, memoOf, memosOver } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item, Key, QueryInput } from "../../transport/operations.ts";
-import { readDecimal } from "../../util/decimal.ts";
+import { isStorable, readDecimal } from "../../util/decimal.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { runPlanned } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import { type FactHolder, overText, placesOf } from "./contributions.ts";
-import type { FailedRefresh } from "./refresh-aggregates.ts";
+import { type FailedRefresh, sumsIn } from "./refresh-aggregates.ts";
 
 const streamed = new WeakMap<NodeEntry | EdgeEntry, readonly DerivedFact[]>();
 
@@ -128,6 +129,8 @@ export interface Projection {
   /** The decimals of the sums in `set`. */
   readonly exact: Record<string, string>;
   readonly remove: string[];
+  /** Sums that DynamoDB has no number for, by attribute, as decimals: the attributes are removed. */
+  readonly tooLong: Readonly<Record<string, string>>;
 }
 
 /** The values of the derived attributes of a node or edge, from its sums and from what was gathered. */
@@ -140,18 +143,23 @@ export const projectionOf = (
   const set: Record<string, unknown> = {};
   const exact: Record<string, string> = {};
   const remove: string[] = [];
+  const tooLong: Record<string, string> = {};
+  const sums = sumsIn(item);
   for (const fact of facts) {
     const { attribute, operation } = fact;
     const found = gathered.get(fact);
     let value: unknown;
-    if (operation === "count") value = readDecimal(decimalIn(item?.[countHidden(attribute)]));
+    if (operation === "count") value = readDecimal(sums[countHidden(attribute)] ?? "0");
     else if (operation === "sum") {
-      exact[attribute] = decimalIn(item?.[sumHidden(attribute)]);
-      value = readDecimal(exact[attribute]);
+      const sum = sums[sumHidden(attribute)] ?? "0";
+      if (isStorable(sum)) {
+        exact[attribute] = sum;
+        value = readDecimal(sum);
+      } else tooLong[attribute] = sum;
     } else if (operation === "distinct") value = found?.seen.size ?? 0;
     else if (operation === "average") {
-      const number = Number(decimalIn(item?.[countHidden(attribute)]));
-      value = number > 0 ? Number(decimalIn(item?.[sumHidden(attribute)])) / number : undefined;
+      const number = Number(sums[countHidden(attribute)] ?? "0");
+      value = number > 0 ? Number(sums[sumHidden(attribute)] ?? "0") / number : undefined;
     } else {
       value = found?.value && decodeValue(found.value);
       if (typeof value === "string" && dates.includes(attribute)) value = new Date(value);
@@ -159,7 +167,18 @@ export const projectionOf = (
     if (value === undefined) remove.push(attribute);
     else set[attribute] = value;
   }
-  return { set, exact, remove };
+  return { set, exact, remove, tooLong };
+};
+
+/** The error of a sum that no attribute can hold. Everything else that the stream keeps is written before it is thrown. */
+const refuseSums = ({ entry, id }: FactHolder, tooLong: Projection["tooLong"]): void => {
+  const [attribute] = Object.keys(tooLong);
+  if (attribute === undefined) return;
+  throw new EdgetableError(
+    "execute.rejected",
+    `"${attribute}" of the "${entry.name}" ${exactText(id)} is left out: the sum has more than the 38 digits that DynamoDB keeps, or is out of its range. Correct what it adds up.`,
+    { details: { definition: entry.name, id, attribute, sum: tooLong[attribute] } },
+  );
 };
 
 /** Writes the derived attributes of an item and the index keys that hold them, if the item is there and holds no newer ones. */
@@ -225,12 +244,15 @@ export const projectFacts = async (
     const inMemos = facts.filter((fact) => !isKeptInFacts(fact));
     const gathered = item && inMemos.length > 0 ? await readMemos(session, holder, inMemos, context) : new Map<DerivedFact, Gathered>();
     const revision = Number(decimalIn(item?.[REVISION]));
+    let tooLong: Projection["tooLong"] = {};
     await Promise.all(
       placesOf(holder).map(async (place) => {
         const projection = projectionOf(place.shape, facts, item, gathered);
+        ({ tooLong } = projection);
         await runPlanned(session, (images) => planProjection(catalog, place, projection, { revision, images }), context);
       }),
     );
+    refuseSums(holder, tooLong);
   };
   await Promise.all(
     distinct.map((holder, at) =>

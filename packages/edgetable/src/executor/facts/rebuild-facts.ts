@@ -5,7 +5,7 @@ import { encodeTransaction } from "../../requests/encode-write.ts";
 import { FACTS_TYPE, REVISION } from "../../schema/system-items.ts";
 import { factKeyItem, systemType } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
-import { addDecimals } from "../../util/decimal.ts";
+import { addDecimals, isStorable, sameDecimals } from "../../util/decimal.ts";
 import { batchGet } from "../batch.ts";
 import { newToken } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
@@ -13,12 +13,13 @@ import { type FactHolder, overText, type Place } from "./contributions.ts";
 import { eachMemo, isKeptInFacts, projectFacts, streamedFacts } from "./project-facts.ts";
 import {
   addDifference,
-  addsUp,
   type FailedRefresh,
   isConflict,
   PAUSES,
+  partsIn,
   refreshAggregates,
-  sameNumbers,
+  sumParts,
+  sumsIn,
   TRIES,
 } from "./refresh-aggregates.ts";
 
@@ -34,15 +35,22 @@ const addMemos = async (session: Session, holder: FactHolder, context: CallConte
   return { sums, places };
 };
 
-/** The sums that differ from those of the facts' item, as they should be stored. */
-const wrongSums = (facts: Item | undefined, sums: Readonly<Record<string, string>>): Record<string, AttributeValue> => {
-  const wrong: Record<string, AttributeValue> = {};
-  for (const name of new Set([...Object.keys(facts ?? {}), ...Object.keys(sums)])) {
-    if (!addsUp(name) || name === REVISION) continue;
+/** What makes the sums of the facts' item right, where they differ. */
+const mendedSums = (
+  facts: Item | undefined,
+  sums: Readonly<Record<string, string>>,
+): { readonly set: Record<string, AttributeValue>; readonly remove: readonly string[] } => {
+  const set: Record<string, AttributeValue> = {};
+  const remove: string[] = [];
+  const kept = sumsIn(facts);
+  for (const name of new Set([...Object.keys(kept), ...Object.keys(sums)])) {
     const expected = sums[name] ?? "0";
-    if (!sameNumbers(facts?.[name] ?? { N: "0" }, expected)) wrong[name] = { N: expected };
+    if (sameDecimals(kept[name] ?? "0", expected)) continue;
+    const isWhole = isStorable(expected);
+    Object.assign(set, { [name]: { N: isWhole ? expected : "0" } }, isWhole ? {} : sumParts(name, expected));
+    remove.push(...partsIn(facts, name).filter((part) => !(part in set)));
   }
-  return wrong;
+  return { set, remove };
 };
 
 /**
@@ -59,7 +67,7 @@ const rebuildSums = async (session: Session, holder: FactHolder, context: CallCo
   for (let attempt = 0; ; attempt++) {
     const [facts] = await batchGet(session, { keys: [key], consistent: true }, context);
     const { sums, places } = await addMemos(session, holder, context);
-    const set = wrongSums(facts, sums);
+    const { set, remove } = mendedSums(facts, sums);
     if (Object.keys(set).length === 0) return places;
     const step: UpdateStep = {
       kind: "update",
@@ -68,7 +76,7 @@ const rebuildSums = async (session: Session, holder: FactHolder, context: CallCo
       shape: undefined,
       changes: {
         set: { ...systemType(catalog, FACTS_TYPE), ...set, [REVISION]: { N: addDecimals(decimalIn(facts?.[REVISION]), "1") } },
-        remove: [],
+        remove,
         add: {},
         append: {},
       },

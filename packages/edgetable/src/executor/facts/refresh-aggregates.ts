@@ -6,7 +6,7 @@ import { CONTRIBUTION, EXPIRES, FACTS_TYPE, MEMO_NODE, MEMO_SOURCE, MEMO_TYPE, R
 import { placeText, readPlace, type StoredPlace } from "../../schema/stored-id.ts";
 import { factKeyItem, memoOf, systemType } from "../../schema/system-keys.ts";
 import type { AttributeValue, CancellationReason, Item, Key } from "../../transport/operations.ts";
-import { addDecimals, negateDecimal, sameDecimals } from "../../util/decimal.ts";
+import { addDecimals, decimalParts, negateDecimal, partOfDecimal, sameDecimals } from "../../util/decimal.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { newToken } from "../run-write.ts";
@@ -45,6 +45,29 @@ export const addDifference = (sums: Record<string, string>, have: Contribution, 
     sums[name] = addDecimals(sums[name] ?? "0", difference);
   }
 };
+
+// A sum that has more digits than a number of DynamoDB is kept in parts beside the number, which add up without a limit.
+const PART_NAME = /^~part#(-?\d+)#(.+)$/;
+
+/** What an item of facts holds in all of each sum: the number, and the parts of what did not fit into it. */
+export const sumsIn = (facts: Item | undefined): Readonly<Record<string, string>> => {
+  const sums: Record<string, string> = {};
+  for (const [name, value] of Object.entries(facts ?? {})) {
+    if (!addsUp(name) || name === REVISION) continue;
+    const [, at, of = name] = PART_NAME.exec(name) ?? [];
+    const number = at === undefined ? decimalIn(value) : partOfDecimal(Number(at), decimalIn(value));
+    sums[of] = addDecimals(sums[of] ?? "0", number);
+  }
+  return sums;
+};
+
+/** A decimal as the parts of a sum, by the attributes that hold them. */
+export const sumParts = (name: string, decimal: string): Readonly<Record<string, AttributeValue>> =>
+  Object.fromEntries(Array.from(decimalParts(decimal), ([at, part]) => [`~part#${at}#${name}`, { N: part }]));
+
+/** The attributes of a facts' item that hold parts of a sum. */
+export const partsIn = (facts: Item | undefined, sum: string): readonly string[] =>
+  Object.keys(facts ?? {}).filter((name) => PART_NAME.exec(name)?.[2] === sum);
 
 /** True if a stored number is the expected decimal, digit by digit. */
 export const sameNumbers = (stored: AttributeValue | undefined, expected: string | undefined): boolean =>
@@ -116,11 +139,14 @@ const memoStep = (session: Session, { place, memo, want }: ReadPlace): UpdateSte
   };
 };
 
-const factsStep = ({ catalog }: Session, { facts }: FactHolder, places: readonly ReadPlace[]): UpdateStep => {
+/** @param inParts adds to the parts of each sum, where a number would have too many digits */
+const factsStep = ({ catalog }: Session, { facts }: FactHolder, places: readonly ReadPlace[], inParts: boolean): UpdateStep => {
   const sums: Record<string, string> = {};
   for (const { memo, want } of places) addDifference(sums, contributionIn(memo), want);
   const add: Record<string, AttributeValue> = { [REVISION]: { N: "1" } };
-  for (const name in sums) if (sums[name] !== "0") add[name] = { N: sums[name]! };
+  for (const name in sums)
+    if (inParts) Object.assign(add, sumParts(name, sums[name]!));
+    else if (sums[name] !== "0") add[name] = { N: sums[name]! };
   const changes = { set: systemType(catalog, FACTS_TYPE), remove: [], add, append: {} };
   return { kind: "update", key: factKeyItem(catalog, facts), terms: [], shape: undefined, changes };
 };
@@ -142,10 +168,14 @@ type NodePlaces = readonly ReadPlace[];
 const holderIn = (places: NodePlaces): FactHolder => (places[0] as ReadPlace).place.holder;
 
 /** Writes the memos of nodes together with the nodes' facts. Gives false if somebody came between. */
-const writeTogether = async (session: Session, nodes: readonly NodePlaces[], context: CallContext): Promise<boolean> => {
+const writeTogether = async (
+  session: Session,
+  { nodes, inParts }: { readonly nodes: readonly NodePlaces[]; readonly inParts: boolean },
+  context: CallContext,
+): Promise<boolean> => {
   const { catalog } = session;
   const steps = nodes.flatMap((places) => [
-    factsStep(session, holderIn(places), places),
+    factsStep(session, holderIn(places), places, inParts),
     ...places.map((place) => memoStep(session, place)),
   ]);
   const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
@@ -156,6 +186,12 @@ const writeTogether = async (session: Session, nodes: readonly NodePlaces[], con
     if (isConflict(error)) return false;
     throw error;
   }
+};
+
+/** Writes the memos of one node, whose sums may have more digits than a number. Gives false if somebody came between. */
+const writeInParts = async (session: Session, places: NodePlaces, context: CallContext, first: unknown): Promise<boolean> => {
+  if (!isOfOneItem(first)) throw first;
+  return writeTogether(session, { nodes: [places], inParts: true }, context);
 };
 
 /** Places by their node, in lists that one transaction takes. */
@@ -203,7 +239,10 @@ const refreshSome = async (session: Session, places: readonly Place[], context: 
       attempt === 0 ? together(nodes) : nodes.map((places) => [places]),
       async (group) => {
         try {
-          if (await writeTogether(session, group, context)) return;
+          const written = writeTogether(session, { nodes: group, inParts: false }, context);
+          const [only] = group;
+          if (await (group.length === 1 && only ? written.catch((error: unknown) => writeInParts(session, only, context, error)) : written))
+            return;
         } catch (error) {
           if (group.length === 1 || !isOfOneItem(error)) {
             for (const places of group) failed.push({ holder: holderIn(places), error: error as Error });
