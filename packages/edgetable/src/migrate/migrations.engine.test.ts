@@ -5,6 +5,7 @@ import { defineGraph } from "../client/define-graph.ts";
 import { count } from "../schema/derived.ts";
 import { edge, node } from "../schema/definition.ts";
 import type { ShardCounts, ValueIndex } from "../schema/layout.ts";
+import { verify } from "../verify/index.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import type { Operation, OperationInputs } from "../transport/operations.ts";
 
@@ -309,7 +310,10 @@ test("a count comes to nodes that have edges, beside old writers that do not kee
   const db = defineGraph({ table, nodes: { person: fans, club }, edges: { likes: kept } }).connect({
     transport: engine.transport,
   });
-  expect((await db.migrations.plan()).steps).toMatchObject([{ kind: "derive", facts: ["person.fans"] }, { kind: "record" }]);
+  expect((await db.migrations.plan()).steps).toMatchObject([
+    { kind: "derive", facts: ["person.fans", "likes.inDegree", "likes.outDegree"] },
+    { kind: "record" },
+  ]);
   await db.migrations.run(fast);
   await before.likes.link({ id: "P2" }, { id: "P1" });
   await before.likes.unlink({ id: "P3" }, { id: "P1" });
@@ -521,4 +525,55 @@ test("facts are derived beside a changed order, before its index is complete", a
   expect(await db.migrations.run({ ...fast, finish: true, inPlace: true })).toMatchObject({ complete: true });
   expect(await db.person.get({ id: "P2" })).toEqual({ id: "P2", name: "P2", met: 2, meetings: 0 });
   expect((await db.person({ id: "P2" }).in("meets").edges()).map(({ bt }) => bt)).toEqual(["8", "9"]);
+});
+
+test("a degree guard counts every edge after a migration beside writers that do not know it", async () => {
+  const people = (ends: object) =>
+    defineGraph({
+      table,
+      nodes: { person: node({ key: "PERSON#{id}", schema: z.object({ id: z.string(), name: z.string() }) }) },
+      edges: {
+        likes: edge({ from: "person", to: "person", ...ends }),
+        meets: edge({ from: "person", to: "person", onDelete: { from: "cascade", to: "cascade" } }),
+      },
+    }).connect({ transport: engine.transport });
+  const at = (id: string) => ({ id });
+  const before = people({});
+  await before.table.create();
+  for (let to = 0; to < 9; to++) await before.person.create({ id: `P${to}`, name: `N${to}` }).orThrow();
+  const limited = people({ maxDegree: { from: 4 } });
+  expect((await limited.migrations.plan()).steps).toMatchObject([{ kind: "derive", facts: ["likes.outDegree"] }, { kind: "record" }]);
+  // The first link of the new model counts what there is, and the old one links without counting.
+  await limited.migrations.run(fast);
+  for (const [db, to] of [
+    [before, 1],
+    [limited, 2],
+    [before, 3],
+  ] as const)
+    await db.likes.link(at("P0"), at(`P${to}`)).orThrow();
+  expect(await limited.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
+  expect(await limited.likes.link(at("P0"), at("P4"))).toMatchObject({ ok: true });
+  expect(await limited.likes.link(at("P0"), at("P5"))).toMatchObject({ ok: false, reason: "degreeExceeded" });
+
+  const copying = defineGraph({
+    table,
+    nodes: { person: node({ key: "PERSON#{id}", schema: z.object({ id: z.string(), name: z.string() }) }) },
+    edges: {
+      likes: edge({ from: "person", to: "person", maxDegree: { from: 4 } }),
+      meets: edge({ from: "person", to: "person", onDelete: { from: "cascade", to: "cascade" }, copies: { to: ["name"] } }),
+    },
+  }).connect({ transport: engine.transport });
+  await copying.migrations.run(fast);
+  for (const [db, from] of [
+    [limited, 1],
+    [copying, 2],
+    [limited, 3],
+    [limited, 4],
+  ] as const)
+    await db.meets.link(at(`P${from}`), at("P0")).orThrow();
+  await limited.meets.unlink(at("P1"), at("P0")).orThrow();
+  expect(await copying.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
+  await copying.person.update(at("P0"), { name: "new" }).orThrow();
+  expect((await copying.person(at("P0")).in("meets").edges()).map(({ name }) => name)).toEqual(["new", "new", "new"]);
+  expect((await verify(copying, { settle: 1 })).kinds.map(({ kind }) => kind)).toEqual([]);
 });

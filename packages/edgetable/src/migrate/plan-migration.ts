@@ -35,7 +35,10 @@ export type MigrationStep =
       readonly attributes: readonly string[];
       readonly says: string;
     } & StepPrice)
-  /** Nodes get derived attributes, edges and parts copies, computed from what is stored. */
+  /**
+   * Nodes get derived attributes, edges and parts copies, computed from what is stored; the items that count degrees
+   * (`likes.outDegree`) count what there is.
+   */
   | ({ readonly kind: "derive"; readonly facts: readonly string[]; readonly says: string } & StepPrice)
   /** Items get the index keys that the model computes. Repeated until a pass finds nothing to change. */
   | ({
@@ -384,7 +387,13 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       writeUnits: written,
     });
   const before = record.current?.model.facts ?? {};
-  const facts = record.current ? Object.keys(model.facts ?? {}).filter((name) => before[name] !== model.facts?.[name]) : [];
+  const isCounted = (degree: string): boolean => record.current?.model.degrees?.includes(degree) === true;
+  const facts = record.current
+    ? [
+        ...Object.keys(model.facts ?? {}).filter((name) => before[name] !== model.facts?.[name]),
+        ...(model.degrees ?? []).filter((degree) => !isCounted(degree)),
+      ]
+    : [];
   if (facts.length > 0)
     steps.push({
       kind: "derive",

@@ -3,6 +3,7 @@ import type { Sharding, Template } from "../keys/template.ts";
 import { mapValues } from "../util/row.ts";
 import { type Catalog, hasFacts, type Index, keyAttributes, type Shape } from "./catalog.ts";
 import type { ValueStorage } from "./definition.ts";
+import { guardedEnds } from "./guarded-ends.ts";
 import type { StoredForm } from "./former.ts";
 import type { IndexProjection } from "./layout.ts";
 import type { TimeForm } from "./timestamps.ts";
@@ -56,6 +57,8 @@ export interface ModelDescription {
   readonly ttl?: string;
   /** Derived attributes and copies, as `course.students`, with what they are computed from. */
   readonly facts?: Readonly<Record<string, string>>;
+  /** The degrees that items count, for a limit, a restriction or copies: as `likes.outDegree`. */
+  readonly degrees?: readonly string[];
   /** The node types whose users' values are stored otherwise than as items. */
   readonly values?: Readonly<Record<string, ValueStorage>>;
 }
@@ -118,6 +121,13 @@ const describeFacts = ({ facts: { aggregates, summaries, copies } }: Catalog): R
   return described;
 };
 
+const describeDegrees = (catalog: Catalog): Pick<ModelDescription, "degrees"> => {
+  const degrees = Object.values(catalog.edges).flatMap((entry) =>
+    guardedEnds(catalog, entry).map(({ direction }) => `${entry.name}.${direction}Degree`),
+  );
+  return degrees.length === 0 ? {} : { degrees: [...new Set(degrees)].toSorted() };
+};
+
 const describeValues = ({ nodes }: Catalog): Pick<ModelDescription, "values"> => {
   const documents = Object.values(nodes).filter(({ definition }) => definition.fields?.storage === "document");
   return documents.length === 0 ? {} : { values: Object.fromEntries(documents.map(({ name }) => [name, "document"])) };
@@ -133,6 +143,7 @@ export const describeModel = (catalog: Catalog): ModelDescription => ({
   items: Object.fromEntries(catalog.shapes.map((shape) => [shape.id, describeItem(shape)] as const)),
   ...(catalog.ttl === undefined ? {} : { ttl: catalog.ttl }),
   ...(hasFacts(catalog) ? { facts: describeFacts(catalog) } : {}),
+  ...describeDegrees(catalog),
   ...describeValues(catalog),
 });
 

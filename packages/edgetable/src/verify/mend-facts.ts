@@ -26,12 +26,13 @@ export interface MendedFacts {
   readonly unsettled: number;
 }
 
-const FACTS: ReadonlySet<FindingKind> = new Set(["wrongAggregate", "staleCopy"]);
+const FACTS: ReadonlySet<FindingKind> = new Set(["wrongAggregate", "staleCopy", "wrongCount"]);
 
 const CONCURRENCY = 4;
 
 /**
- * Verifies a table and mends its derived attributes and copies, and nothing else: for a model that has come to declare them.
+ * Verifies a table and mends its derived attributes, copies and counted degrees, and nothing else: for a model that has come
+ * to declare them.
  * Every write requires that what it was computed from is as it was read.
  */
 export const mendFacts = async (run: Run, { items, units, settle, dryRun, onProgress }: MendSettings): Promise<MendedFacts> => {

@@ -4,8 +4,8 @@ import type { EndId } from "../../../ir/logical-write.ts";
 import type { ReadPlan } from "../../../ir/physical-plan.ts";
 import { type Failure, keyId, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
 import { renderTemplate } from "../../../keys/render-template.ts";
-import { type Catalog, type EdgeEntry, keyAttributes } from "../../../schema/catalog.ts";
-import { degreeLimit } from "../../../schema/definition.ts";
+import type { Catalog, EdgeEntry } from "../../../schema/catalog.ts";
+import { type GuardedEnd, guardedEnds } from "../../../schema/guarded-ends.ts";
 import { COUNT, DEGREE_TYPE, REVISION } from "../../../schema/system-items.ts";
 import { degreeGuard, systemKeyItem, systemType } from "../../../schema/system-keys.ts";
 import type { Item } from "../../../transport/operations.ts";
@@ -21,60 +21,6 @@ import {
   STALE,
   type WorkingSet,
 } from "../working-set.ts";
-
-type End = "from" | "to";
-const ENDS: readonly End[] = ["from", "to"];
-
-/** What the model says of the edges of a type at one end. */
-interface GuardedEnd {
-  readonly end: End;
-  readonly direction: "out" | "in";
-  /** The highest degree; undefined: any. */
-  readonly limit: number | undefined;
-  /** A node with such an edge is not deleted. */
-  readonly restricts: boolean;
-  /** Such edges are deleted with the node. */
-  readonly cascades: boolean;
-}
-
-// A key made of one end alone has room for one edge there: nothing is left to count.
-const isImpliedByKey = ({ index }: Catalog, entry: EdgeEntry, end: End): boolean => {
-  if (entry.definition.symmetric || entry[end === "from" ? "to" : "from"].length > 1) return false;
-  return entry.shapes.every(({ role, keys }) => {
-    const fields = keyAttributes(index).flatMap((attribute) => keys[attribute]?.fields ?? []);
-    return role === "own" && fields.every((field) => field.startsWith(`${end}.`));
-  });
-};
-
-const known = new WeakMap<EdgeEntry, readonly GuardedEnd[]>();
-
-/** The ends at which edges of a type are counted: a limit or a restriction applies there. */
-const guardedEnds = (catalog: Catalog, entry: EdgeEntry): readonly GuardedEnd[] => {
-  const found = known.get(entry);
-  if (found) return found;
-  const { definition } = entry;
-  const guarded: GuardedEnd[] = [];
-  for (const end of ENDS) {
-    // A symmetric edge has no direction: both its ends count it alike, under the rules of either.
-    const same = definition.symmetric ? ENDS : [end];
-    let limit: number | undefined;
-    for (const one of same) {
-      const declared = degreeLimit(definition, one);
-      const isCounted = declared !== undefined && !(declared === 1 && isImpliedByKey(catalog, entry, one));
-      if (isCounted) limit = Math.min(limit ?? declared, declared);
-    }
-    const restricts = same.some((one) => definition.onDelete?.[one] === "restrict");
-    const cascades = same.some((one) => definition.onDelete?.[one] === "cascade");
-    const direction = definition.symmetric || end === "from" ? "out" : "in";
-    // A change of what is copied onto the edges at this end must see all of them.
-    const isCopied = catalog.facts.copies.some(
-      (copy) => copy.freshness === "transaction" && copy.onto.kind === "edge" && copy.onto.name === entry.name && copy.end === end,
-    );
-    if (limit !== undefined || restricts || isCopied) guarded.push({ end, direction, limit, restricts, cascades });
-  }
-  known.set(entry, guarded);
-  return guarded;
-};
 
 /** What one change means for the guard of one node and one type of edge. */
 export interface Count extends Contribution {
