@@ -140,7 +140,8 @@ test("neighbours are read as narrowly where there are conditions", async () => {
       .where({ weight: { gte: 3 }, at: { gte: "1980" } })
       .select("city");
     expect(await edges.edges()).toEqual([{ from: ann, to: austin, city: "Austin" }]);
-    expect(inputs[0]).toHaveProperty("ProjectionExpression");
+    // The first read of an index looks at the record of the model too.
+    expect(inputs.find((input) => "IndexName" in input)).toHaveProperty("ProjectionExpression");
     expect(await edges.nodes()).toMatchObject([{ city: "Austin" }]);
     expect(await db.person(ann).out("livesIn").select("to").edges()).toEqual([{ from: ann, to: austin }]);
     expect(await edges.entries()).toMatchObject([{ edge: { city: "Austin" }, node: { country: "USA" } }]);

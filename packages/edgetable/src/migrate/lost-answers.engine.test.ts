@@ -54,7 +54,7 @@ const losingInTurn = async (work: (connected: Connected) => Promise<void>): Prom
 const people = (table: string) => {
   const ends = { from: "person", to: "person", onDelete: { from: "cascade", to: "cascade" } } as const;
   const schema = z.object({ id: text, name: text, until: z.int().optional() });
-  const key = "PERSON#{id}";
+  const key = "PERSON#{id}" as const;
   const before = defineGraph({ table, nodes: { person: node({ key, schema }) }, edges: { knows: edge(ends) } });
   const after = defineGraph({
     table,
