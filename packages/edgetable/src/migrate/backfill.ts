@@ -66,15 +66,24 @@ export interface Pass {
   readonly onPage: () => void;
 }
 
-/** What a backfill of these entries makes right. */
-export const wantedKeys = (catalog: Catalog, entries: readonly BackfilledEntry[], leavesOut: boolean): WantedKeys => {
+/**
+ * What a backfill of these entries makes right. Kinds that leave an index lose their keys in a final pass: programs of the model
+ * before still search for them.
+ */
+export const wantedKeys = (
+  catalog: Catalog,
+  entries: readonly BackfilledEntry[],
+  { leavesOut, final }: { readonly leavesOut: boolean; readonly final: boolean },
+): WantedKeys => {
   const attributes = new Map<Shape, string[]>();
   const types = new Map<string, "S" | "N">();
   for (const entry of entries) {
     const index = catalog.indexes.find(({ name }) => name === entry.index);
     const filled = index ? filledAttributes(catalog, index) : [];
     for (const attribute of filled) types.set(attribute, catalog.layout.types?.[attribute] ?? "S");
-    for (const shape of shapesOf(catalog, entry)) attributes.set(shape, [...new Set([...(attributes.get(shape) ?? []), ...filled])]);
+    for (const shape of shapesOf(catalog, entry))
+      if (final || filled.every((attribute) => attribute in shape.keys))
+        attributes.set(shape, [...new Set([...(attributes.get(shape) ?? []), ...filled])]);
   }
   return { catalog, attributes, types, leavesOut };
 };

@@ -577,3 +577,64 @@ test("a degree guard counts every edge after a migration beside writers that do 
   expect((await copying.person(at("P0")).in("meets").edges()).map(({ name }) => name)).toEqual(["new", "new", "new"]);
   expect((await verify(copying, { settle: 1 })).kinds.map(({ kind }) => kind)).toEqual([]);
 });
+
+test("a kind that leaves an index stays in it until the last program that searches for it has ended", async () => {
+  await fill(3);
+  await old().club.put({ id: "C", name: "N1" });
+  const both = connectTo({ byName: { entries: { person: "name", club: "name" } } });
+  await both.migrations.run({ ...fast, finish: true });
+  const clubs = async () =>
+    (
+      await connectTo({ byName: { entries: { person: "name", club: "name" } } })
+        .find("club")
+        .where({ name: "N1" })
+        .rows()
+    ).length;
+  const db = connectTo({ byName: byName() });
+  expect(await db.migrations.run(fast)).toMatchObject({ complete: false, changed: 0 });
+  expect(await clubs()).toBe(1);
+  expect(await db.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true, changed: 1 });
+  await expect(clubs()).rejects.toMatchObject({ code: "plan.indexIncomplete" });
+});
+
+test("after keys that changed in place were undone, no model reads them until a migration has ended", async () => {
+  await fill(6);
+  await connectTo({ byName: byName() }).migrations.run({ ...fast, finish: true });
+  const rekeyed = connectTo({ byName: { entries: { person: { by: ["city", "name"], sparse: true } } } });
+  await rekeyed.migrations.run({ ...fast, inPlace: true });
+  expect((await rekeyed.migrations.status()).undo).toContain('Items may have either keys in "byName"');
+  const { undone, notes } = await rekeyed.migrations.undo();
+  expect([undone, notes.join(" ")]).toEqual([true, expect.stringContaining('in "byName"')]);
+  const search = async () => connectTo({ byName: byName() }).find("person").where({ name: "N1" }).count();
+  await expect(search()).rejects.toMatchObject({ code: "plan.indexIncomplete" });
+  await expect(rekeyed.find("person").where({ city: "Ulm", name: "N1" }).count()).rejects.toMatchObject({ code: "plan.indexIncomplete" });
+  expect(await connectTo({ byName: byName() }).migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
+  expect(await search()).toBe(1);
+});
+
+test("an index over a derived attribute comes to nodes that programs of both models write", async () => {
+  await fill(2);
+  const fans = node({ key: "PERSON#{id}", schema: person.schema, derived: { fans: count({ in: "likes" }) } });
+  const kept = edge({ from: "person", to: "person", onDelete: { from: "restrict", to: "restrict" } });
+  const db = defineGraph({
+    table,
+    nodes: { person: fans, club },
+    edges: { likes: kept },
+    indexes: { byFans: { entries: { person: "fans:number" } } },
+  }).connect({ transport: engine.transport });
+  await db.person.put({ id: "P0", name: "written by both" }).orThrow();
+  await old().likes.link({ id: "P1" }, { id: "P0" }).orThrow();
+  await db.migrations.run(fast);
+  await old().person.put({ id: "P2", name: "of the old model" }).orThrow();
+  await db.person.put({ id: "P2", name: "of the new model" }).orThrow();
+  expect(await db.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true, leftOut: { items: 0 } });
+  const found = await db
+    .find("person")
+    .where({ fans: { gte: 0 } })
+    .rows();
+  expect(found.map(({ id, fans: number }) => [id, number]).toSorted()).toEqual([
+    ["P0", 1],
+    ["P1", 0],
+    ["P2", 0],
+  ]);
+});

@@ -8,6 +8,7 @@ import {
   describeModel,
   descriptionHash,
   type ModelDescription,
+  isEither,
   sameEntry,
 } from "../schema/describe-model.ts";
 import { unkept } from "../executor/administer-table.ts";
@@ -145,7 +146,9 @@ const changedEntries = ({ catalog, record, table }: MigrationGround, model: Mode
       const recorded = record.current?.model ?? { ...model, items: {} };
       if (sameEntry(recorded, model, [index, id])) continue;
       shapes.push(id);
-      if (describedEntry(recorded, index, id) && describedEntry(model, index, id) && there.has(name)) rekeyed.push(`"${id}" in "${name}"`);
+      const before = describedEntry(recorded, index, id);
+      // After an undone migration, no model takes the index for complete.
+      if (before && !isEither(before) && describedEntry(model, index, id) && there.has(name)) rekeyed.push(`"${id}" in "${name}"`);
     }
     if (shapes.length > 0) entries.push({ index: name, shapes, live: there.has(name) });
   }

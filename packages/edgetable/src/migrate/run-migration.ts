@@ -224,7 +224,7 @@ const convert = async (run: Migrating, task: MigrationStep, rate: Rate): Promise
 const backfill = async (run: Migrating, task: Extract<MigrationStep, { readonly kind: "backfill" }>, rate: Rate): Promise<void> => {
   const { state, settings } = run;
   const { finish, leaveOut, dryRun } = settings;
-  const wanted = wantedKeys(run.session.catalog, task.entries, leaveOut);
+  const wanted = wantedKeys(run.session.catalog, task.entries, { leavesOut: leaveOut, final: finish });
   const find = (item: Item): Finding => findStaleKeys(wanted, item);
   beginTask(state, "backfill", finish);
   for (;;) {

@@ -1,9 +1,9 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { bookkeeping, type Job, takeLease } from "../executor/jobs/job-store.ts";
 import { REQUEST_DEADLINE, runJob, step } from "../executor/jobs/run-job.ts";
-import { readRecord, writeRecord } from "../executor/model-record.ts";
+import { type ModelRecord, readRecord, writeRecord } from "../executor/model-record.ts";
 import type { Session } from "../executor/session.ts";
-import { descriptionHash, withEitherForm } from "../schema/describe-model.ts";
+import { descriptionHash, withEitherForm, withEitherKeys } from "../schema/describe-model.ts";
 import { deleteIndex, theTable } from "./change-indexes.ts";
 import type { MigrationPlan } from "./plan-migration.ts";
 import { jobOf, MIGRATION_JOB, type MigrationSettings, openRun, planOf } from "./run-migration.ts";
@@ -41,6 +41,20 @@ const sentences = {
   otherModel: "The migration to another model has begun: finish it with that model, or undo it.",
 } as const;
 
+const namesText = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
+
+/** What undoing a migration would do, as sentences. */
+const undoText = ({ current, migration }: ModelRecord, created: readonly string[]): string => {
+  const mixed = current && migration ? withEitherKeys(current.model, migration.model).indexes : [];
+  const keys =
+    mixed.length === 0
+      ? ""
+      : ` Items may have either keys in ${namesText(mixed)}: a migration to the model in use, with finish, mends them.`;
+  return created.length === 0
+    ? `Undo forgets the migration. No index was created; attributes that were written stay.${keys}`
+    : `Undo deletes ${namesText(created)} and forgets the migration. Attributes that were written stay.${keys}`;
+};
+
 /** Tells where a connection's table stands. */
 export const migrationStatus = async (
   session: Session,
@@ -67,17 +81,14 @@ export const migrationStatus = async (
     begunAt: migration?.since,
     indexes: session.catalog.indexes.map(({ name = "" }) => ({ name, state: stateOf(name) })),
     job: await jobOf(session),
-    undo:
-      migration &&
-      (created.length === 0
-        ? "Undo forgets the migration. No index was created; attributes that were written stay."
-        : `Undo deletes ${created.map((name) => `"${name}"`).join(", ")} and forgets the migration. Attributes that were written stay.`),
+    undo: migration && undoText(record, created),
   };
 };
 
 /**
  * Undoes the migration that has begun and not ended, whichever model it is to: deletes the indexes that it created, and
- * forgets it. What it wrote into items stays, which costs storage and does no harm.
+ * forgets it. What it wrote into items stays. Where the two models give items other keys in an index that both have, or hold
+ * attributes in other forms, the record says that items may have either.
  *
  * @throws {job.busy} while a process is running it
  */
@@ -101,11 +112,17 @@ export const undoMigration = async (
       for (const name of deleted) await deleteIndex(run, name);
       const { current, migration } = record;
       const left = current && migration ? withEitherForm(current.model, migration.model) : undefined;
-      const now = left && left.attributes.length > 0 ? { hash: descriptionHash(left.model), model: left.model } : current;
+      const keyed = left && migration ? withEitherKeys(left.model, migration.model) : undefined;
+      const isMixed = (left?.attributes.length ?? 0) + (keyed?.indexes.length ?? 0) > 0;
+      const now = keyed && isMixed ? { hash: descriptionHash(keyed.model), model: keyed.model } : current;
       const isDone = await step(run, async (context) => writeRecord(session, record, { current: now, migration: undefined }, context));
       if (!isDone)
         throw new EdgetableError("job.busy", "The record of the migration was changed by another process. Try again.", { retryable: true });
-      const notes = ["Index keys that were written into items stay: they cost storage and do no harm."];
+      const notes = ["Index keys that were written into items stay."];
+      if (keyed && keyed.indexes.length > 0)
+        notes.push(
+          `Items may have either model's keys in ${namesText(keyed.indexes)}, and searches of it are refused. Run the migration to the model in use, with finish: it writes the keys of that model.`,
+        );
       if (left && left.attributes.length > 0)
         notes.push(
           `Items may hold ${left.attributes.map((name) => `"${name}"`).join(", ")} in either form. Run the migration to a model that reads both, with finish: it stores the form that the model says. Until then a model without \`renamed\` and \`retyped\` is refused.`,

@@ -68,7 +68,10 @@ const withValueIndexes = (definition: GraphDefinition, layout: Layout): Layout =
     for (const [name, given] of Object.entries(declared.entries)) {
       const words = keyWords(definition, name);
       if (!words) continue;
-      const { levels, split, sparse, shards } = fullEntry(declared, given);
+      const { levels, split, sparse: isDeclared, shards } = fullEntry(declared, given);
+      const { derived = {} } = definition.nodes[name] ?? definition.edges?.[name] ?? {};
+      // What was written before the model had the attribute lacks it until a migration computes it.
+      const sparse = isDeclared || levels.some((level) => Object.hasOwn(derived, level.split(":")[0] ?? ""));
       const { count, per, hot } = shards;
       const sharding = `${index}.${name}`;
       if (per !== undefined) shardings[sharding] = { count, per, ...(hot ? { hot } : {}) };

@@ -202,6 +202,37 @@ export const describedEntry = (
   return templates.every((template) => template !== undefined) ? templates : undefined;
 };
 
+const EITHER = "either ";
+
+/** True if items may have keys of two models in an index, after a migration from one to the other was undone. */
+export const isEither = (entry: readonly string[]): boolean => entry.some((template) => template.startsWith(EITHER));
+
+/**
+ * What a table holds after the migration from one model to another was undone: kinds of items whose keys in an index differ may
+ * have either. The description then has the entry of no model, so that none takes the index for complete.
+ *
+ * @returns the description, and the indexes
+ */
+export const withEitherKeys = (
+  current: ModelDescription,
+  undone: ModelDescription,
+): { readonly model: ModelDescription; readonly indexes: readonly string[] } => {
+  const { partitionKey, sortKey } = current.key;
+  const indexes = new Set<string>();
+  const items = mapValues(current.items, (item, id): DescribedItem => {
+    const mixed = new Set<string>();
+    for (const [name, index] of Object.entries(current.indexes)) {
+      if (!undone.items[id] || !describedEntry(current, index, id) || sameEntry(current, undone, [index, id])) continue;
+      indexes.add(name);
+      for (const attribute of keyAttributes(index)) if (attribute !== partitionKey && attribute !== sortKey) mixed.add(attribute);
+    }
+    const marked = (template: string, name: string): string =>
+      mixed.has(name) && !template.startsWith(EITHER) ? `${EITHER}${template}` : template;
+    return mixed.size === 0 ? item : { ...item, keys: mapValues(item.keys, marked) };
+  });
+  return { model: { ...current, items }, indexes: [...indexes] };
+};
+
 const FIELD_NAME = /\{([^{}:]+)/g;
 
 // A field goes by its name before, so that a renaming changes no template.
