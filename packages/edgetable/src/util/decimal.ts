@@ -59,7 +59,7 @@ const PART = 10n ** BigInt(PART_DIGITS);
  * several decimals may be added up one by one.
  */
 export const decimalParts = (text: string): ReadonlyMap<number, string> => {
-  const { units, exponent } = parse(text);
+  const { units, exponent } = parseDecimal(text);
   let at = Math.floor(exponent / PART_DIGITS);
   const parts = new Map<number, string>();
   for (let left = units * 10n ** BigInt(exponent - at * PART_DIGITS); left !== 0n; left /= PART, at++)
@@ -72,7 +72,7 @@ export const partOfDecimal = (at: number, part: string): string => `${part}e${at
 
 /** True if DynamoDB can hold a number: 38 digits, and magnitudes of 1E-130 to 9.9999999999999999999999999999999999999E+125. */
 export const isStorable = (text: string): boolean => {
-  const { units, exponent } = parse(text);
+  const { units, exponent } = parseDecimal(text);
   const digits = String(units < 0n ? -units : units);
   const highest = digits.length - 1 + exponent;
   return units === 0n || (digits.replace(/0+$/, "").length <= 38 && highest <= 125 && highest >= -130);
