@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { decimalParts, isStorable } from "../executor/facts/refresh-aggregates.ts";
 import { average, count, defineGraph, distinct, edge, max, node, sum } from "../index.ts";
-import { decimalParts, isStorable } from "../util/decimal.ts";
 import { verify } from "../verify/index.ts";
 import { openFactsLab } from "./facts-lab.test-support.ts";
 import { maintainFacts } from "./maintain-facts.ts";

@@ -11,13 +11,13 @@ import { countHidden, type DerivedFact, STREAMED, sumHidden } from "../../schema
 import { CONTRIBUTION, MEMO_SOURCE, REVISION } from "../../schema/system-items.ts";
 import { factKeyItem, memoOf, memosOver } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item, Key, QueryInput } from "../../transport/operations.ts";
-import { isStorable, readDecimal } from "../../util/decimal.ts";
+import { readDecimal } from "../../util/decimal.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { runPlanned } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import { type FactHolder, overText, placesOf } from "./contributions.ts";
-import { type FailedRefresh, sumsIn } from "./refresh-aggregates.ts";
+import { type FailedRefresh, isStorable, sumsIn } from "./refresh-aggregates.ts";
 
 const streamed = new WeakMap<NodeEntry | EdgeEntry, readonly DerivedFact[]>();
 

@@ -5,7 +5,7 @@ import { encodeTransaction } from "../../requests/encode-write.ts";
 import { FACTS_TYPE, REVISION } from "../../schema/system-items.ts";
 import { factKeyItem, systemType } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
-import { addDecimals, isStorable, sameDecimals } from "../../util/decimal.ts";
+import { addDecimals, sameDecimals } from "../../util/decimal.ts";
 import { batchGet } from "../batch.ts";
 import { newToken } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
@@ -15,6 +15,7 @@ import {
   addDifference,
   type FailedRefresh,
   isConflict,
+  isStorable,
   PAUSES,
   partsIn,
   refreshAggregates,

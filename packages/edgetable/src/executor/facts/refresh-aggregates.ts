@@ -6,7 +6,7 @@ import { CONTRIBUTION, EXPIRES, FACTS_TYPE, MEMO_NODE, MEMO_SOURCE, MEMO_TYPE, R
 import { placeText, readPlace, type StoredPlace } from "../../schema/stored-id.ts";
 import { factKeyItem, memoOf, systemType } from "../../schema/system-keys.ts";
 import type { AttributeValue, CancellationReason, Item, Key } from "../../transport/operations.ts";
-import { addDecimals, decimalParts, negateDecimal, partOfDecimal, sameDecimals } from "../../util/decimal.ts";
+import { addDecimals, negateDecimal, parseDecimal, sameDecimals } from "../../util/decimal.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { newToken } from "../run-write.ts";
@@ -44,6 +44,34 @@ export const addDifference = (sums: Record<string, string>, have: Contribution, 
     const difference = addDecimals(decimalIn(want[name]), negateDecimal(decimalIn(have[name])));
     sums[name] = addDecimals(sums[name] ?? "0", difference);
   }
+};
+
+/** Digits of a part of a decimal. DynamoDB keeps 38, so 10^18 parts add up before one has too many. */
+const PART_DIGITS = 20;
+const PART = 10n ** BigInt(PART_DIGITS);
+
+/**
+ * Cuts a decimal of any length into whole numbers of up to 20 digits: part 2 counts 10^40, part -1 counts 10^-20. The parts of
+ * several decimals may be added up one by one.
+ */
+export const decimalParts = (text: string): ReadonlyMap<number, string> => {
+  const { units, exponent } = parseDecimal(text);
+  let at = Math.floor(exponent / PART_DIGITS);
+  const parts = new Map<number, string>();
+  for (let left = units * 10n ** BigInt(exponent - at * PART_DIGITS); left !== 0n; left /= PART, at++)
+    if (left % PART !== 0n) parts.set(at, String(left % PART));
+  return parts;
+};
+
+/** The decimal that a part stands for; see {@link decimalParts}. */
+const partOfDecimal = (at: number, part: string): string => `${part}e${at * PART_DIGITS}`;
+
+/** True if DynamoDB can hold a number: 38 digits, and magnitudes of 1E-130 to 9.9999999999999999999999999999999999999E+125. */
+export const isStorable = (text: string): boolean => {
+  const { units, exponent } = parseDecimal(text);
+  const digits = String(units < 0n ? -units : units);
+  const highest = digits.length - 1 + exponent;
+  return units === 0n || (digits.replace(/0+$/, "").length <= 38 && highest <= 125 && highest >= -130);
 };
 
 // A sum that has more digits than a number of DynamoDB is kept in parts beside the number, which add up without a limit.
