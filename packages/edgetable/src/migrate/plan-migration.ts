@@ -365,6 +365,16 @@ const notesOf = (
   return [...notes, ...more];
 };
 
+/** Derived attributes, copies and counted degrees that the recorded model lacks or has otherwise. */
+const changedFacts = ({ record: { current } }: MigrationGround, model: ModelDescription): readonly string[] => {
+  if (!current) return [];
+  const { facts = {}, degrees = [] } = current.model;
+  return [
+    ...Object.keys(model.facts ?? {}).filter((name) => facts[name] !== model.facts?.[name]),
+    ...(model.degrees ?? []).filter((degree) => !degrees.includes(degree)),
+  ];
+};
+
 /** Compares model, record and table, and gives the steps from one to the other. */
 export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings): MigrationPlan => {
   const { catalog, record, table } = ground;
@@ -389,14 +399,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       readUnits: read * (PASSES + 1),
       writeUnits: written,
     });
-  const before = record.current?.model.facts ?? {};
-  const isCounted = (degree: string): boolean => record.current?.model.degrees?.includes(degree) === true;
-  const facts = record.current
-    ? [
-        ...Object.keys(model.facts ?? {}).filter((name) => before[name] !== model.facts?.[name]),
-        ...(model.degrees ?? []).filter((degree) => !isCounted(degree)),
-      ]
-    : [];
+  const facts = changedFacts(ground, model);
   if (facts.length > 0)
     steps.push({
       kind: "derive",
