@@ -46,10 +46,12 @@ const modelIn = (table: string) =>
         sent: count({ along: "wrote" }),
         received: count({ against: "wrote" }),
         both: count({ between: "wrote" }),
+        later: count({ between: "wrote", freshness: "batch" }),
       }),
       knows: summarize(edge({ from: "customer", to: "customer", symmetric: true, ...anyEnds }), {
         letters: count({ between: "wrote" }),
         topics: distinct({ between: "wrote", of: "topic" }),
+        later: distinct({ between: "wrote", of: "topic", freshness: "batch" }),
       }),
     },
     indexes: { byLarge: { entries: { buys: "large:number" } } },
@@ -182,6 +184,39 @@ describe("edge summaries", () => {
     await db.follows.link(ann, bob).orThrow();
     await drain();
     expect(await db.follows.get(ann, bob)).toMatchObject({ sent: 0, received: 0, both: 0 });
+    await clean();
+  });
+
+  test("of freshness batch are written by a job alone, onto both copies of an edge, and are kept by writes", async () => {
+    const { db, ann, bob } = await scene();
+    await db.follows.link(ann, bob).orThrow();
+    await db.knows.link(ann, bob).orThrow();
+    await drain();
+    expect(await db.follows.get(ann, bob)).toEqual({ from: ann, to: bob, sent: 0, received: 0, both: 0 });
+    await db.jobs.run("later", {}, async (job) => {
+      const ends = { from: ann, to: bob };
+      expect(await job.setDerived("follows", ends, { later: 3 })).toMatchObject({ ok: true });
+      // The other way round: an edge without direction.
+      expect(await job.setDerived("knows", { from: bob, to: ann }, { later: 2 })).toMatchObject({ ok: true });
+      expect(await job.setDerived("follows", ends, { later: 4 }, { later: { exists: false } })).toMatchObject({
+        ok: false,
+        reason: "conditionFailed",
+      });
+      expect(await job.setDerived("follows", { from: bob, to: ann }, { later: 4 })).toMatchObject({ ok: false, reason: "notFound" });
+      await expect(job.setDerived("follows", ends, { sent: 4 })).rejects.toThrow(
+        '"sent" of "follows" is not kept in batch. These are: later.',
+      );
+    });
+    expect(await db.customer(bob).in("follows").edges()).toEqual([{ from: ann, to: bob, sent: 0, received: 0, both: 0, later: 3 }]);
+    for (const [from, to] of [[ann, bob] as const, [bob, ann] as const]) expect(await db.knows.get(from, to)).toMatchObject({ later: 2 });
+    expect((await db.follows.put(ann, bob).orThrow()).row).toMatchObject({ later: 3 });
+    expect((await db.wrote.link(ann, bob, { n: "1", topic: "a" }).explain()).notes.join()).toContain(
+      '"later" of the "follows" between its ends stays as the last batch job computed it',
+    );
+    await db.jobs.run("later", {}, async (job) => {
+      await job.setDerived("follows", { from: ann, to: bob }, { later: undefined });
+    });
+    expect(await db.follows.get(ann, bob)).toEqual({ from: ann, to: bob, sent: 0, received: 0, both: 0 });
     await clean();
   });
 
