@@ -138,10 +138,10 @@ describe("a connection", () => {
     ["a retry that is null", { retry: null }, "Expected an object"],
     ["a misspelt retry", { retry: { atempts: 3 } }, 'Did you mean "attempts"?'],
     ["a validation that is a text", { validate: "no" }, "Expected a boolean for validate"],
-    ["rules that are no list", { rulesOff: "all" }, "Expected an array of rules"],
+    ["an advanced option beside the others", { rulesOff: [] }, 'There is no option "rulesOff"'],
     ["advanced rules that are no list", { advanced: { rulesOff: "all" } }, "Expected an array of rules"],
     ["a misspelt advanced option", { advanced: { effect: {} } }, 'There is no option "effect". Did you mean "effects"?'],
-    ["a misspelt rule", { rulesOff: ["drop-dedup"] }, 'There is no planner rule "drop-dedup". Did you mean "drop-dedupe"?'],
+    ["a misspelt rule", { advanced: { rulesOff: ["drop-dedup"] } }, 'There is no planner rule "drop-dedup". Did you mean "drop-dedupe"?'],
   ])("%s is refused", async (_, options, words) => {
     const error = await errorOf(() => connect(options));
     expect(error.code).toBe("plan.invalidOption");

@@ -24,7 +24,7 @@ describe("an engine that is not there", () => {
     const transport = createLeanTransport({ endpoint: "http://127.0.0.1:1" });
     let slept = 0;
     const effects = { ...systemEffects, sleep: async () => void slept++ };
-    const db = ownGraph(inOwn.name).connect({ transport, effects });
+    const db = ownGraph(inOwn.name).connect({ transport, advanced: { effects } });
     const error = await errorOf(() => db.student.get({ studentId: "S1" }));
     await db.close();
     expect(error).toMatchObject({

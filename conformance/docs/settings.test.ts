@@ -117,8 +117,6 @@ const options: Names<ConnectOptions> = {
   onStray: true,
   unknown: true,
   advanced: true,
-  rulesOff: true,
-  effects: true,
 };
 
 test.each([

@@ -36,7 +36,7 @@ export const openWorld = async ({ transport: engine, endpoint, freshTableName }:
   return {
     table,
     engine,
-    connect: (transport, effects) => graph.connect({ transport, ...(effects && { effects }) }),
+    connect: (transport, effects) => graph.connect({ transport, ...(effects && { advanced: { effects } }) }),
     take: async () => {
       const records: TimedRecord[] = [];
       for (;;) {

@@ -115,7 +115,7 @@ export const openWeather = <Connection>(place: Place, { weather, count, connect,
     const effects = { now: () => clock.now(), sleep: clock.sleep, random: own };
     const db = connect({
       transport,
-      effects,
+      advanced: { effects },
       cursorSecret: "storm".padEnd(43, "-"),
       requestTimeout: 300,
       deadline: 6_000,
@@ -130,7 +130,7 @@ export const openWeather = <Connection>(place: Place, { weather, count, connect,
   const calm = connect({
     transport: engine,
     cursorSecret: "storm".padEnd(43, "-"),
-    effects: { now: () => clock.now(), sleep: clock.sleep, random: seededRandom(weather * 16 + 15) },
+    advanced: { effects: { now: () => clock.now(), sleep: clock.sleep, random: seededRandom(weather * 16 + 15) } },
   });
   return { table: place.table, clock, calm, transport: engine, stormy: clients.map(({ client }) => client), settle };
 };

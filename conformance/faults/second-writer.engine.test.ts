@@ -133,7 +133,7 @@ const compete = async (contest: Contest, fault: Fault, { idempotent = false, rea
     },
     close: () => Promise.resolve(),
   };
-  const first = graph.connect({ transport, effects: { now: () => clock.now(), sleep: clock.sleep, random: Math.random } });
+  const first = graph.connect({ transport, advanced: { effects: { now: () => clock.now(), sleep: clock.sleep, random: Math.random } } });
   const told = await tell(contest.write(first, idempotent), reading);
   await engine.transport.send("DeleteTable", { TableName: graph.catalog.table });
   return [told, other ?? "refused"];

@@ -27,7 +27,7 @@ afterAll(() => engine.close());
 
 const run = async (place: Place, rulesOff: readonly string[], history: readonly Command[]): Promise<void> => {
   const table = engine.freshTableName("forms");
-  const db = forms(table, place).connect({ transport: engine.transport, cursorSecret: "forms".padEnd(43, "-"), rulesOff });
+  const db = forms(table, place).connect({ transport: engine.transport, cursorSecret: "forms".padEnd(43, "-"), advanced: { rulesOff } });
   await db.table.create();
   await runHistory(db, place, history);
   await engine.transport.send("DeleteTable", { TableName: table });

@@ -41,7 +41,7 @@ const lied = async (kind: string, roundSeed: number): Promise<readonly string[]>
   });
   // Tokens of transactions come from it, and the engine remembers those of every scenario.
   const random = seededRandom(roundSeed * 100 + Object.keys(scenarios).indexOf(kind));
-  const options = { transport, effects: { now: () => clock.now(), sleep: clock.sleep, random }, retry: { attempts: 30 } };
+  const options = { transport, advanced: { effects: { now: () => clock.now(), sleep: clock.sleep, random } }, retry: { attempts: 30 } };
   const db = connect(table, options);
   await scenario.prepare(db, connectBefore(table, options));
   await workUntilDone(scenario, db, clock.sleep);

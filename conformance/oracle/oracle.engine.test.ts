@@ -57,7 +57,11 @@ describe.each(layouts)("the library answers as the naive graph does, $name", ({ 
     let subject: Omit<Subject, "scope" | "names">;
     beforeAll(async () => {
       const table = engine.freshTableName("oracle");
-      const db = wild(table, layout).connect({ transport: engine.transport, cursorSecret: "oracle".padEnd(43, "-"), rulesOff });
+      const db = wild(table, layout).connect({
+        transport: engine.transport,
+        cursorSecret: "oracle".padEnd(43, "-"),
+        advanced: { rulesOff },
+      });
       await db.table.create();
       subject = { db, ids: IDS, exactOrder };
     });

@@ -92,7 +92,7 @@ class FindHistory {
     const { transport, table, rulesOff, own } = this.#subject;
     return findable(table, { counts: this.#counts, own, young: this.#young }).connect({
       transport,
-      rulesOff,
+      advanced: { rulesOff },
       cursorSecret: "oracle".padEnd(43, "-"),
     });
   }

@@ -72,7 +72,7 @@ for (const [name, timestamps, shown] of forms)
     const effects: Effects = { now: () => now, random: Math.random, sleep: async () => undefined } as never;
     const own = { created: "created", modified: "modified", ...(timestamps === true ? {} : timestamps) };
     const graph = modelOf(engine.freshTableName("times"), timestamps);
-    const dbs = [0, 1].map(() => graph.connect({ transport: engine.transport, effects }));
+    const dbs = [0, 1].map(() => graph.connect({ transport: engine.transport, advanced: { effects } }));
     await dbs[0]!.table.create();
     let scope = 0;
     await fc.assert(

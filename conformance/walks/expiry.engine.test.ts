@@ -107,7 +107,11 @@ describe.each([
       const table = engine.freshTableName("expiry");
       let clock = START;
       const effects = { ...systemEffects, now: () => clock };
-      const db = graphOf(table).connect({ transport: engine.transport, effects, rulesOff, cursorSecret: "expiry".padEnd(43, "-") });
+      const db = graphOf(table).connect({
+        transport: engine.transport,
+        advanced: { effects, rulesOff },
+        cursorSecret: "expiry".padEnd(43, "-"),
+      });
       await db.table.create();
       const all = new NaiveGraph(edgeTypes);
       for (const one of drawn) all.putEdge(one);

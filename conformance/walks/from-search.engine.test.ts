@@ -157,7 +157,7 @@ describe.each([
   test(`random graphs, searches and walks (seed ${seed})`, { timeout: 2 * time }, async () => {
     const property = fc.asyncProperty(drawn, walks, fc.nat({ max: 99 }), async (some, [found, taken], pick) => {
       const table = engine.freshTableName("search");
-      const db = graphOf(table, shards).connect({ ...slowed(engine.transport), cursorSecret: "search".padEnd(43, "-"), rulesOff });
+      const db = graphOf(table, shards).connect({ ...slowed(engine.transport, rulesOff), cursorSecret: "search".padEnd(43, "-") });
       await db.table.create();
       const graph = new NaiveGraph({});
       for (const person of persons) graph.putNode(person);

@@ -33,9 +33,8 @@ interface Stages {
 }
 
 const stagesOf = (table: string, [few, many]: readonly [number, number], rulesOff: readonly string[]): Stages => {
-  const slow = slowed(engine.transport);
-  const open = (counts: Counts): Db =>
-    social(table, shardedLayout(counts)).connect({ ...slow, cursorSecret: "shards".padEnd(43, "-"), rulesOff });
+  const slow = slowed(engine.transport, rulesOff);
+  const open = (counts: Counts): Db => social(table, shardedLayout(counts)).connect({ ...slow, cursorSecret: "shards".padEnd(43, "-") });
   const both = few === many ? [few] : undefined;
   return { before: open(both ?? [few, many]), between: open(both ?? [many, few]), after: open([many]) };
 };

@@ -1,11 +1,11 @@
-import { EdgetableError, type ConnectOptions, type OperationOutputs, type Transport } from "edgetable";
+import { type AdvancedOptions, EdgetableError, type OperationOutputs, type Transport } from "edgetable";
 
 /** Milliseconds that each request takes. */
 export const TAKES = 10;
 
 interface Slow {
   readonly transport: Transport;
-  readonly effects: NonNullable<ConnectOptions["effects"]>;
+  readonly advanced: AdvancedOptions;
 }
 
 // DynamoDB gives the items of a batch in any order.
@@ -26,8 +26,10 @@ const shuffled = <T extends object>(output: T): T => {
 /**
  * The engine as one that answers one request after another, each in its time, by a clock that stands still
  * meanwhile: what is asked for later than its timeout allows is given up, as a transport gives it up.
+ *
+ * @param rulesOff planner rules to switch off
  */
-export const slowed = (engine: Transport): Slow => {
+export const slowed = (engine: Transport, rulesOff: readonly string[] = []): Slow => {
   let [now, busyUntil] = [1_000_000_000_000, 0];
   let before: Promise<unknown> = Promise.resolve();
   const pass = (until: number): void => {
@@ -49,5 +51,5 @@ export const slowed = (engine: Transport): Slow => {
     return shuffled(output);
   };
   const sleep = async (milliseconds: number): Promise<void> => pass(now + milliseconds);
-  return { transport: { send, close: () => undefined }, effects: { now: () => now, random: () => 0.5, sleep } };
+  return { transport: { send, close: () => undefined }, advanced: { effects: { now: () => now, random: () => 0.5, sleep }, rulesOff } };
 };

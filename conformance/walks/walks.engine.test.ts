@@ -34,9 +34,8 @@ describe.each(layouts)("walks answer as the naive evaluator does, $name", ({ lay
     let db: Db;
     beforeAll(async () => {
       db = wild(engine.freshTableName("walks"), layout).connect({
-        ...slowed(engine.transport),
+        ...slowed(engine.transport, rulesOff),
         cursorSecret: "walks".padEnd(43, "-"),
-        rulesOff,
       }) as Db;
       await db.table.create();
     });

@@ -148,7 +148,7 @@ describe.each([
   test(`random graphs and walks (seed ${seed})`, { timeout: 2 * time }, async () => {
     const property = fc.asyncProperty(drawn, walks, fc.nat({ max: 99 }), async (some, plain, pick) => {
       const table = engine.freshTableName("within");
-      const db = graphOf(table).connect({ ...slowed(engine.transport), cursorSecret: "within".padEnd(43, "-"), rulesOff });
+      const db = graphOf(table).connect({ ...slowed(engine.transport, rulesOff), cursorSecret: "within".padEnd(43, "-") });
       await db.table.create();
       const graph = new NaiveGraph({});
       for (const [age, person] of persons.slice(1).entries()) graph.putNode({ ...person, row: { ...rowOf(person), age } });

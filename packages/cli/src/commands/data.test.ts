@@ -245,7 +245,7 @@ describe("dump", () => {
       const { code, out, err } = await edgetable("dump", "--strays", "strays.ndjson");
       expect(code).toBe(1);
       expect(out.trim().split("\n")).toHaveLength(13);
-      expect(err).toContain("Skipped the item (ELSE, #): the model has nothing of this form.\n");
+      expect(err).toContain('Skipped the item (ELSE, #): it is nearest to "student", but "pk" is "ELSE", not STUDENT#{studentId}.\n');
       expect(err).toContain("13 rows, 1 item skipped, ");
       expect(JSON.parse(readFileSync(join(folder.path, "strays.ndjson"), "utf8"))).toMatchObject({ item });
       for (const [path, problem] of [

@@ -59,10 +59,6 @@ export interface ConnectOptions extends ReadingOptions {
   readonly idempotent?: boolean | undefined;
   /** What tests and measurements set: time, chance, planner rules. */
   readonly advanced?: AdvancedOptions | undefined;
-  /** @deprecated Give it in `advanced`. */
-  readonly rulesOff?: readonly string[] | undefined;
-  /** @deprecated Give it in `advanced`. */
-  readonly effects?: Effects | undefined;
 }
 
 /** What tests and measurements set of a connection. */
@@ -181,7 +177,6 @@ const connectChecks: OptionChecks<ConnectOptions> = {
   idempotent: "boolean",
   ...readingChecks,
   advanced: advancedChecks,
-  ...advancedChecks,
 };
 
 /**
@@ -191,8 +186,7 @@ const connectChecks: OptionChecks<ConnectOptions> = {
  */
 export const openDriver = (catalog: Catalog, options: ConnectOptions): Driver => {
   checkOptions(options, connectChecks);
-  const { rulesOff, effects } = options;
-  const advanced = { rulesOff, effects, ...options.advanced };
+  const { advanced = {} } = options;
   const session = createSession({
     catalog,
     transport: transportOf(options),

@@ -55,7 +55,11 @@ const open = async (projection: IndexProjection, keeps: "note" | "nothing") => {
   await db.table.create();
   for (const row of rows) await db.project.create(kept(row, keeps)).orThrow();
   sent.length = 0;
-  const off = graph.connect({ transport: engine.transport, cursorSecret: "test".padEnd(43, "-"), rulesOff: ["use-embedded-node"] });
+  const off = graph.connect({
+    transport: engine.transport,
+    cursorSecret: "test".padEnd(43, "-"),
+    advanced: { rulesOff: ["use-embedded-node"] },
+  });
   const of = { tenantId: "T" };
   return {
     sent: () => sent.map(({ operation, index }) => [operation, index]),

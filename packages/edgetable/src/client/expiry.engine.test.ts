@@ -49,7 +49,7 @@ beforeEach(async () => {
   clock = Date.UTC(2030, 0, 1);
   table = engine.freshTableName("expiry");
   const effects = { ...systemEffects, now: () => clock };
-  const options = { transport: engine.transport, effects, onRequest: (request: SentRequest) => void sent.push(request) };
+  const options = { transport: engine.transport, advanced: { effects }, onRequest: (request: SentRequest) => void sent.push(request) };
   db = graphOf(table).connect(options);
   showing = graphOf(table).connect({ ...options, expired: "show" });
   await db.table.create();

@@ -168,7 +168,7 @@ test("a budget that has no request for each shard is refused", async () => {
 });
 
 // By a clock of its own: two answers come, every further request ends by its timeout.
-const stalling = (): Pick<Required<ConnectOptions>, "transport" | "effects"> => {
+const stalling = (): Pick<Required<ConnectOptions>, "transport" | "advanced"> => {
   let [now, answers] = [0, 0];
   const pass = (milliseconds: number): void => void (now += milliseconds);
   const send: Transport["send"] = async (operation, input, { timeout = 0 } = {}) => {
@@ -177,7 +177,7 @@ const stalling = (): Pick<Required<ConnectOptions>, "transport" | "effects"> => 
     throw new EdgetableError("execute.timeout", `${operation}: no answer.`, { retryable: true });
   };
   const sleep = async (milliseconds: number): Promise<void> => pass(milliseconds);
-  return { transport: { send, close: () => undefined }, effects: { now: () => now, random: () => 0.5, sleep } };
+  return { transport: { send, close: () => undefined }, advanced: { effects: { now: () => now, random: () => 0.5, sleep } } };
 };
 
 describe("at the deadline", () => {

@@ -53,7 +53,7 @@ const open = async () => {
     edges: { holds: edge({ from: "box", to: "box", schema: z.object({ v: z.any() }), ends: "unchecked" }) },
   });
   const { transport } = engine;
-  const [db, memory] = [graph.connect({ transport }), graph.connect({ transport, rulesOff: ["filter-on-server"] })];
+  const [db, memory] = [graph.connect({ transport }), graph.connect({ transport, advanced: { rulesOff: ["filter-on-server"] } })];
   await db.table.create();
   for (const [at, v] of values.entries()) await db.holds.link({ id: "all" }, { id: String(at) }, { v }).orThrow();
   return { db, memory };

@@ -120,7 +120,7 @@ describe("count() takes a kept count", () => {
   });
 
   test("not with kept: none, an index of the caller's, or the rule off", async () => {
-    const off = modelIn(table).connect({ transport: engine.transport, onRequest, rulesOff: ["use-kept-counts"] });
+    const off = modelIn(table).connect({ transport: engine.transport, onRequest, advanced: { rulesOff: ["use-kept-counts"] } });
     expect(await db.course(maths).in("takes").count({ kept: "none" })).toBe(2);
     expect(await db.course(maths).in("takes").using("reverse").count()).toBe(2);
     expect(await off.course(maths).in("takes").count()).toBe(2);
@@ -218,7 +218,7 @@ describe("count() counts where a kept count may be wrong", () => {
     await before.takes.link(ann, maths).orThrow();
     let clock = Date.now();
     const effects = { now: () => clock, random: Math.random, sleep: async () => undefined };
-    const after = modelIn(own).connect({ transport: engine.transport, onRequest, effects });
+    const after = modelIn(own).connect({ transport: engine.transport, onRequest, advanced: { effects } });
     // The old program goes on writing, and the new one has a node that counts all but the old edges.
     await after.course.create(arts).orThrow();
     await before.takes.link(ann, arts).orThrow();

@@ -38,7 +38,7 @@ const near = edge({
 const open = async () => {
   const graph = defineGraph({ table: engine.freshTableName("nested"), nodes: { shop }, edges: { near } });
   const { transport } = engine;
-  const [db, memory] = [graph.connect({ transport }), graph.connect({ transport, rulesOff: ["filter-on-server"] })];
+  const [db, memory] = [graph.connect({ transport }), graph.connect({ transport, advanced: { rulesOff: ["filter-on-server"] } })];
   await db.table.create();
   return { db, memory };
 };
@@ -119,7 +119,7 @@ test("a filter by path keeps the same edges in memory as on the server, whatever
     nodes: { box: node({ key: "BOX#{id}", schema: z.object({ id: z.string() }) }) },
     edges: { holds: edge({ from: "box", to: "box", schema: z.object({ v: z.any() }), ends: "unchecked" }) },
   });
-  const [db, memory] = [graph.connect({ transport }), graph.connect({ transport, rulesOff: ["filter-on-server"] })];
+  const [db, memory] = [graph.connect({ transport }), graph.connect({ transport, advanced: { rulesOff: ["filter-on-server"] } })];
   await db.table.create();
   let box = 0;
   await fc.assert(

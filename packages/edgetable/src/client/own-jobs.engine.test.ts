@@ -52,7 +52,7 @@ test("a job whose lease another process took may take no further step", async ()
   // A process that stands still renews nothing.
   const stands = (_: number, signal?: AbortSignal) => new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve()));
   const effects = { now: Date.now, random: Math.random, sleep: stands };
-  const still = graph(table).connect({ transport: engine.transport, effects });
+  const still = graph(table).connect({ transport: engine.transport, advanced: { effects } });
   await still.jobs.run("taken", { lease: 100 }, async (job) => {
     await new Promise((resolve) => setTimeout(resolve, 150));
     await db.jobs.run("taken", {}, async () => {

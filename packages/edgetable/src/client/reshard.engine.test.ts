@@ -153,7 +153,10 @@ test.each([
     now += milliseconds;
     waited += milliseconds;
   };
-  const db = graphOf(table, [4, 1]).connect({ transport: engine.transport, effects: { ...systemEffects, now: () => now, sleep } });
+  const db = graphOf(table, [4, 1]).connect({
+    transport: engine.transport,
+    advanced: { effects: { ...systemEffects, now: () => now, sleep } },
+  });
   let pages = 0;
   const onProgress = (): void => {
     if (pages++ === 0) now += step;

@@ -207,14 +207,14 @@ test("an item that gives no row ends the scan, or is told of", async () => {
     const error = await errorOf(() => rowsOf(scan({ only })));
     expect(error).toMatchObject({ code: "scan.strayItem", details: { item: foreign, report: { stray: 1 } } });
     expect(error.message).toBe(
-      "The item (ELSE#1, #) gives no row: the model has nothing of this form. Correct the model or the item, or pass `onStray` to receive such items and continue.",
+      'The item (ELSE#1, #) gives no row: it is nearest to "account", but "pk" is "ELSE#1", not ACCOUNT#{id}. Correct the model or the item, or pass `onStray` to receive such items and continue.',
     );
     const strays: StrayItem[] = [];
     const scanned = scan({ only, onStray: (stray) => strays.push(stray) });
     const rows = await rowsOf(scanned);
     expect(rows).toContainEqual({ edge: "takes", from: { id: "Y" }, to: { id: "Y" }, attributes: { version: 1 } });
     expect(strays.map(({ item, reason }) => [item, reason])).toEqual([
-      [foreign, "the model has nothing of this form"],
+      [foreign, 'it is nearest to "account", but "pk" is "ELSE#1", not ACCOUNT#{id}'],
       [lone, 'it is the second copy of "takes", and the first is not there'],
     ]);
     expect(scanned.report()).toMatchObject({ stray: 2, uneven: 1, position: undefined });

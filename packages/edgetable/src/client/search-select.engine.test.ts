@@ -40,7 +40,7 @@ const open = (rulesOff: readonly string[] = []) =>
       close: () => undefined,
     },
     cursorSecret: "s".padEnd(43, "-"),
-    rulesOff,
+    advanced: { rulesOff },
   });
 
 const ann = { personId: "a" };

@@ -40,7 +40,7 @@ const openPeople = async () => {
   const indexes = { byName: { entries: { person: "name" } } } as const;
   const graph = defineGraph({ table: engine.freshTableName("selected"), nodes: { person }, indexes });
   const effects = { ...systemEffects, now: () => clock };
-  const db = graph.connect({ transport: engine.transport, effects, onRequest });
+  const db = graph.connect({ transport: engine.transport, advanced: { effects }, onRequest });
   await db.table.create();
   await db.person.create({ personId: "a", name: "Ann", age: 30, note: "long" }).orThrow();
   await db.person.create({ personId: "b", name: "Bob", note: "long", until: clock / 1000 + 10 }).orThrow();

@@ -30,7 +30,7 @@ const open = (rulesOff: readonly string[] = []) =>
   graphOf(table).connect({
     transport: engine.transport,
     cursorSecret: "test".padEnd(43, "-"),
-    rulesOff,
+    advanced: { rulesOff },
     onRequest: (request) => sent.push(request),
   });
 let db: ReturnType<typeof open>;

@@ -30,7 +30,7 @@ const connect = (secret = "s", transport: Transport = engine.transport) =>
   graphOf(table).connect({
     transport,
     cursorSecret: secret.padEnd(43, "-"),
-    effects: { ...systemEffects, now: () => clock },
+    advanced: { effects: { ...systemEffects, now: () => clock } },
     retry: { baseDelay: 1, maxDelay: 2 },
     onRequest: (one) => sent.push(one),
   });
@@ -297,7 +297,11 @@ test("where items expire, the state expires by the same attribute, and DynamoDB 
     table: name,
     nodes: { visit: node({ key: "{id}", schema: z.object({ id: text, gone: z.number().optional() }), ttl: "gone" }) },
     edges: { next: edge({ from: "visit", to: "visit", ends: "unchecked" }) },
-  }).connect({ transport: engine.transport, effects: { ...systemEffects, now: () => clock }, onRequest: (one) => sent.push(one) });
+  }).connect({
+    transport: engine.transport,
+    advanced: { effects: { ...systemEffects, now: () => clock } },
+    onRequest: (one) => sent.push(one),
+  });
   await db.table.create();
   for (const [from, to] of ["ab", "bc", "cd"] as const) await db.next.link(person(from as string), person(to as string)).orThrow();
   const walk = db.visit(person("a")).out("next").out("next").out("next");
@@ -326,7 +330,7 @@ test("a stored cursor goes on after a new secret has come before the old one", a
   const rotated = graphOf(table).connect({
     transport: engine.transport,
     cursorSecret: [young, old],
-    effects: { ...systemEffects, now: () => clock },
+    advanced: { effects: { ...systemEffects, now: () => clock } },
   });
   expect(await walkOf(rotated, "few").ids({ cursor: next })).toMatchObject({ complete: true });
 });

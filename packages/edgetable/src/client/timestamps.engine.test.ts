@@ -59,7 +59,7 @@ const effects: Effects = { ...systemEffects, now: () => now };
 beforeAll(async () => {
   engine = await openEngine();
   table = engine.freshTableName("times");
-  db = open(table).connect({ transport: engine.transport, effects, onRequest: (one) => sent.push(one) });
+  db = open(table).connect({ transport: engine.transport, advanced: { effects }, onRequest: (one) => sent.push(one) });
   await db.table.create();
   for (const id of ["A", "B"]) await db.team.create({ id, name: id }).orThrow();
   for (const id of ["x", "y", "z"]) await db.user.create({ id, name: id }).orThrow();
@@ -311,7 +311,7 @@ test("a model that gains times later reads rows without them, and its migration 
       table: name,
       nodes: { user: node({ key: "USER#{id}", schema: schema.strict(), timestamps }) },
       edges: { knows: edge({ from: "user", to: "user", stored: "twice", timestamps }) },
-    }).connect({ transport: engine.transport, effects });
+    }).connect({ transport: engine.transport, advanced: { effects } });
   const before = connect();
   await before.table.create();
   await before.user.create({ id: "a", name: "Ann" }).orThrow();
@@ -361,7 +361,7 @@ test("derived attributes, copies, migrations and repairs are no changes of a row
         }),
       },
       ...more,
-    }).connect({ transport: engine.transport, effects });
+    }).connect({ transport: engine.transport, advanced: { effects } });
   const db = connect();
   await db.table.create();
   tick(1000);

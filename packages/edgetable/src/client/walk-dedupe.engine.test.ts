@@ -24,7 +24,7 @@ afterAll(() => engine.close());
 
 const walkOf = (rulesOff: readonly string[]) =>
   graphOf(table)
-    .connect({ transport: engine.transport, rulesOff })
+    .connect({ transport: engine.transport, advanced: { rulesOff } })
     .person({ id: "a" })
     .walk()
     .repeat({ out: "knows" }, { depth: 4, emit: "all" })

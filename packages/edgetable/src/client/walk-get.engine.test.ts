@@ -31,7 +31,8 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 const person = (personId: string) => ({ personId });
-const open = (rulesOff: readonly string[] = []) => graphOf(table).connect({ transport: engine.transport, rulesOff }).person(person("a"));
+const open = (rulesOff: readonly string[] = []) =>
+  graphOf(table).connect({ transport: engine.transport, advanced: { rulesOff } }).person(person("a"));
 const key = (from: string, to: string) => ({ pk: { S: `PERSON#${from}` }, sk: { S: `knows#PERSON#${to}` } });
 
 interface Asked<T> {
@@ -132,7 +133,7 @@ describe("at a node with many edges", () => {
     });
   let crowdTable = "";
   const star = (rulesOff: readonly string[] = []) =>
-    crowd().connect({ transport: engine.transport, cursorSecret: "s".padEnd(43, "-"), rulesOff });
+    crowd().connect({ transport: engine.transport, cursorSecret: "s".padEnd(43, "-"), advanced: { rulesOff } });
   const budget = { breadth: 10 };
   beforeAll(async () => {
     crowdTable = engine.freshTableName("crowd");

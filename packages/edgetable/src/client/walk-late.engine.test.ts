@@ -18,7 +18,7 @@ afterAll(() => engine.close());
 
 // On a virtual clock, which a busy machine does not affect: the first answer comes at once, and every other
 // request times out.
-const stalling = (engine: Transport, sent: string[]): Pick<Required<ConnectOptions>, "transport" | "effects"> => {
+const stalling = (engine: Transport, sent: string[]): Pick<Required<ConnectOptions>, "transport" | "advanced"> => {
   let now = 0;
   const pass = (milliseconds: number): void => {
     now += milliseconds;
@@ -30,7 +30,7 @@ const stalling = (engine: Transport, sent: string[]): Pick<Required<ConnectOptio
     throw new EdgetableError("execute.timeout", `${operation}: no answer`, { retryable: true });
   };
   const sleep = async (milliseconds: number): Promise<void> => pass(milliseconds);
-  return { transport: { send, close: () => undefined }, effects: { now: () => now, random: () => 0.5, sleep } };
+  return { transport: { send, close: () => undefined }, advanced: { effects: { now: () => now, random: () => 0.5, sleep } } };
 };
 
 test("a walk that reaches its deadline returns what it found, even if no cursor can be sealed in time", async () => {

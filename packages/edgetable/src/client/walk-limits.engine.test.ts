@@ -82,7 +82,12 @@ const eachOnce = (): ((attempt: number, input: object) => boolean) => {
 
 const walkOver = (watched: Watched) =>
   graph
-    .connect({ transport: watched.transport, effects, cursorSecret: "test".padEnd(43, "-"), retry: { baseDelay: 1, maxDelay: 5 } })
+    .connect({
+      transport: watched.transport,
+      advanced: { effects },
+      cursorSecret: "test".padEnd(43, "-"),
+      retry: { baseDelay: 1, maxDelay: 5 },
+    })
     .person(person("hub"))
     .out("knows")
     .out("knows");
@@ -187,7 +192,7 @@ test("a search for paths keeps to its memory budget, whichever end it expands", 
   for (const search of [
     hub.shortestPaths(person("g5"), { out: "knows" }, { budget: { memory: 2000 } }),
     graph
-      .connect({ transport: engine.transport, cursorSecret: "test".padEnd(43, "-"), rulesOff: ["smaller-side"] })
+      .connect({ transport: engine.transport, cursorSecret: "test".padEnd(43, "-"), advanced: { rulesOff: ["smaller-side"] } })
       .person(person("hub"))
       .allPaths(person("g5"), { out: "knows" }, { budget: { memory: 2000 } }),
   ]) {

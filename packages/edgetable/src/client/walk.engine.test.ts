@@ -186,7 +186,7 @@ describe("counts", () => {
       message: '"since" is not a number in every row. Use an attribute that holds only numbers.',
     };
     for (const rulesOff of [[], ruleNames]) {
-      const unruled = graphOf(table).connect({ transport: engine.transport, cursorSecret: "test".padEnd(43, "-"), rulesOff });
+      const unruled = graphOf(table).connect({ transport: engine.transport, cursorSecret: "test".padEnd(43, "-"), advanced: { rulesOff } });
       const from = unruled.person(person("a"));
       await expect(from.out("knows").out("knows")[by]("since").run()).rejects.toMatchObject(refused);
       await expect(from.out("knows").limit(1).walk()[by]("since").run()).rejects.toMatchObject(refused);

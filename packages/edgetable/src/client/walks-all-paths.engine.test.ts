@@ -14,7 +14,12 @@ const open = (rulesOff: readonly string[] = []) =>
     table,
     nodes: { person: node({ key: "{id}", schema: z.object({ id: z.string() }) }) },
     edges: { knows: edge({ from: "person", to: "person", ends: "unchecked" }) },
-  }).connect({ transport: engine.transport, cursorSecret: "s".padEnd(43, "-"), rulesOff, onRequest: (one) => sent.push(one) });
+  }).connect({
+    transport: engine.transport,
+    cursorSecret: "s".padEnd(43, "-"),
+    advanced: { rulesOff },
+    onRequest: (one) => sent.push(one),
+  });
 
 const id = (name: string) => ({ id: name });
 

@@ -44,7 +44,7 @@ const transport: Transport = {
 const connect = (key = "STUDENT#{id}") =>
   defineGraph({ table, nodes: { student: node({ key, schema: z.object({ id: z.string() }) }) } }).connect({
     transport,
-    effects: virtualClock({ start: Date.now() }),
+    advanced: { effects: virtualClock({ start: Date.now() }) },
   });
 
 beforeAll(async () => {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isEdgetableError } from "../errors/edgetable-error.ts";
 import { keyId } from "../ir/write-plan.ts";
 import { edgeCopies } from "../planner/writes/rules/edge-copies.ts";
+import { unknownForm } from "../executor/scan/read-item.ts";
 import { decodeItem, refers, shapeOf } from "../requests/decode-item.ts";
 import { keyIfComplete, keyOfItem } from "../requests/encode-item.ts";
 import { type Catalog, idPaths, type Shape } from "../schema/catalog.ts";
@@ -77,7 +78,7 @@ const referencesIn = (catalog: Catalog, node: string): readonly Shape[] => {
 const readState = (catalog: Catalog, item: Item | undefined): Reading => {
   if (!item || isSystemItem(catalog, item)) return NOTHING;
   const shape = shapeOf(catalog, catalog.shapes, item);
-  if (!shape) return { states: [], unknown: "the model has nothing of this form" };
+  if (!shape) return { states: [], unknown: unknownForm(catalog, item) };
   try {
     const row = decodeItem(catalog, shape, item);
     if (shape.kind === "edge") return leads(catalog, shape, item, row) ? { states: [{ shape, row }], unknown: undefined } : NOTHING;

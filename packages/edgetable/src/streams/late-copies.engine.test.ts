@@ -64,7 +64,7 @@ const open = async () => {
     const handlers = {
       seen: { on: "student", created: ({ after }: { readonly after: { readonly id: string } }) => void log.push(after.id) },
     } as const;
-    const own = graph.connect({ transport: { ...transport, send }, effects });
+    const own = graph.connect({ transport: { ...transport, send }, advanced: { effects } });
     return createStreamConsumer(own, handlers, { pollInterval: 10, lease: 500, stream: { endpoint }, ...options });
   };
   await consumer({ indexLag: 0 }).run({ idle: 300 });

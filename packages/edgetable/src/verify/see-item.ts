@@ -1,13 +1,11 @@
 import { isEdgetableError } from "../errors/edgetable-error.ts";
-import { attributesOf, endOf } from "../executor/scan/read-item.ts";
+import { attributesOf, endOf, nearestKind } from "../executor/scan/read-item.ts";
 import { keyId } from "../ir/write-plan.ts";
-import { templateMatches } from "../keys/template.ts";
 import { edgeCopies, type EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
 import type { Subject } from "../planner/writes/working-set.ts";
-import { keyTextOf } from "../requests/attribute-value.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
 import { keyIfComplete, keyOfItem } from "../requests/encode-item.ts";
-import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
+import type { Catalog, Shape } from "../schema/catalog.ts";
 import { type SystemKind, systemKindOf } from "../schema/system-items.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
@@ -72,41 +70,11 @@ const seeEdge = (catalog: Catalog, shape: Shape, { item, row, key }: Pick<SeenRo
   return { ...once, leads, other: { ...copy, key: otherKey } };
 };
 
-// How much of an item's identity a shape shares, and the first attribute that it does not.
-const likeness = (catalog: Catalog, shape: Shape, item: Item): { readonly score: number; readonly attribute: string | undefined } => {
-  let score = 0;
-  let attribute: string | undefined;
-  const { typeAttribute } = catalog;
-  if (typeAttribute !== undefined) {
-    const type = item[typeAttribute];
-    if (type && "S" in type && type.S === shape.typeValue) score += 2;
-    else attribute = typeAttribute;
-  }
-  for (const name of keyAttributes(catalog.index)) {
-    const template = shape.keys[name];
-    const value = item[name];
-    if (template && value && template.type in value && (template.type === "N" || templateMatches(template, keyTextOf(value) ?? "")))
-      score++;
-    else attribute ??= name;
-  }
-  return { score, attribute };
-};
-
 const unclaimed = (catalog: Catalog, item: Item, key: Key): Seen => {
-  let nearest: Shape | undefined;
-  let best: ReturnType<typeof likeness> = { score: 0, attribute: undefined };
-  for (const shape of catalog.shapes) {
-    const like = likeness(catalog, shape, item);
-    if (like.score > best.score) [nearest, best] = [shape, like];
-  }
-  const attribute = best.attribute ?? catalog.index.sortKey ?? catalog.index.partitionKey;
-  if (!nearest)
+  const near = nearestKind(catalog, item);
+  if (!near)
     return { kind: "unclaimed", key, item, nearest: undefined, attribute: undefined, reason: "Nothing in the model has this form." };
-  const value = item[attribute];
-  const text = value === undefined ? "missing" : `"${keyTextOf(value) ?? JSON.stringify(value)}"`;
-  const wanted = attribute === catalog.typeAttribute ? `"${nearest.typeValue}"` : nearest.keys[attribute]?.source;
-  const reason = `It is nearest to "${nearest.definition}", but "${attribute}" is ${text}, not ${wanted}.`;
-  return { kind: "unclaimed", key, item, nearest: nearest.definition, attribute, reason };
+  return { kind: "unclaimed", key, item, nearest: near.definition, attribute: near.attribute, reason: `It ${near.text}.` };
 };
 
 const unreadable = (error: unknown, { definition }: Shape, { key, item }: Pick<SeenRow, "key" | "item">): Seen => {

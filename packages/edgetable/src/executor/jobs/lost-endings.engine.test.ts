@@ -24,7 +24,7 @@ const open = async (lost: readonly number[]) => {
   await plain.knows.link({ id: "b" }, { id: "a" }).orThrow();
   const effects = virtualClock({ seed: randomInt(2 ** 31) });
   const lying = createFaultTransport(engine.transport, { script: lost.map((n) => ({ fault: "timeoutAfter", n })), effects });
-  return { lying, db: graph.connect({ transport: lying, effects }), plain };
+  return { lying, db: graph.connect({ transport: lying, advanced: { effects } }), plain };
 };
 
 test("a deletion reports success if its last answer is lost for longer than its lease is valid", async () => {

@@ -1,9 +1,11 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { keyId } from "../../ir/write-plan.ts";
 import { edgeCopies, type EdgeCopy } from "../../planner/writes/rules/edge-copies.ts";
+import { templateMatches } from "../../keys/template.ts";
+import { keyTextOf } from "../../requests/attribute-value.ts";
 import { decodeItem, type DriftedField, driftedFields, type RowOptions, shapeOf } from "../../requests/decode-item.ts";
 import { isFilled, keyIfComplete, keyOfItem, VERSION } from "../../requests/encode-item.ts";
-import { type Catalog, type EdgeEntry, ownerFields, type Shape } from "../../schema/catalog.ts";
+import { type Catalog, type EdgeEntry, keyAttributes, ownerFields, type Shape } from "../../schema/catalog.ts";
 import { isSystemItem } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
@@ -112,12 +114,68 @@ export const driftOf = (catalog: Catalog, item: Item): readonly DriftedField[] =
   return shape ? driftedFields(shape, item, decodeItem(catalog, shape, item)) : [];
 };
 
+// How much of an item's identity a shape shares, and the first attribute that it does not.
+const likeness = (catalog: Catalog, shape: Shape, item: Item): { readonly score: number; readonly attribute: string | undefined } => {
+  let score = 0;
+  let attribute: string | undefined;
+  const { typeAttribute } = catalog;
+  if (typeAttribute !== undefined) {
+    const type = item[typeAttribute];
+    if (type && "S" in type && type.S === shape.typeValue) score += 2;
+    // An item without a type may be of any kind.
+    else if (type) attribute = typeAttribute;
+  }
+  for (const name of keyAttributes(catalog.index)) {
+    const template = shape.keys[name];
+    const value = item[name];
+    if (template && value && template.type in value && (template.type === "N" || templateMatches(template, keyTextOf(value) ?? "")))
+      score++;
+    else attribute ??= name;
+  }
+  return { score, attribute };
+};
+
+/** The kind that an item of no kind resembles most. */
+export interface NearestKind {
+  readonly definition: string;
+  /** The first attribute by which it is not of it. */
+  readonly attribute: string;
+  /** The same as a sentence without its subject. */
+  readonly text: string;
+}
+
+/** The kind that an item of no kind resembles most, and what fails; undefined if it resembles none. */
+export const nearestKind = (catalog: Catalog, item: Item): NearestKind | undefined => {
+  let nearest: Shape | undefined;
+  let best: ReturnType<typeof likeness> = { score: 0, attribute: undefined };
+  for (const shape of catalog.shapes) {
+    const like = likeness(catalog, shape, item);
+    if (like.score > best.score) [nearest, best] = [shape, like];
+  }
+  if (!nearest) return undefined;
+  const attribute = best.attribute ?? catalog.index.sortKey ?? catalog.index.partitionKey;
+  const value = item[attribute];
+  const text = value === undefined ? "missing" : `"${keyTextOf(value) ?? JSON.stringify(value)}"`;
+  const wanted = attribute === catalog.typeAttribute ? `"${nearest.typeValue}"` : nearest.keys[attribute]?.source;
+  return {
+    definition: nearest.definition,
+    attribute,
+    text: `is nearest to "${nearest.definition}", but "${attribute}" is ${text}, not ${wanted}`,
+  };
+};
+
+/** Why an item is of no kind. */
+export const unknownForm = (catalog: Catalog, item: Item): string => {
+  const near = nearestKind(catalog, item);
+  return near ? `it ${near.text}` : "the model has nothing of this form";
+};
+
 /** What an item is, of which the model may know nothing. */
 export const readItem = (catalog: Catalog, item: Item, options: RowOptions): SeenItem => {
   if (Object.hasOwn(item, "__proto__")) return { kind: "stray", reason: 'it has an attribute "__proto__", which no row can hold' };
   if (isSystemItem(catalog, item)) return { kind: "system" };
   const shape = shapeOf(catalog, catalog.shapes, item);
-  if (!shape) return { kind: "stray", reason: "the model has nothing of this form" };
+  if (!shape) return { kind: "stray", reason: unknownForm(catalog, item) };
   try {
     return readShape(catalog, shape, item, options);
   } catch (error) {

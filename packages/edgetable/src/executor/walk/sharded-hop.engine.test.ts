@@ -55,7 +55,7 @@ const open = (shards = String(SHARDS), rulesOff: readonly string[] = []) =>
       close: () => undefined,
     },
     cursorSecret: "s".padEnd(43, "-"),
-    rulesOff,
+    advanced: { rulesOff },
   });
 
 beforeAll(async () => {

@@ -38,7 +38,12 @@ let engine: TestEngine;
 let table = "";
 const sent: SentRequest[] = [];
 const open = (rulesOff: readonly string[]) =>
-  graphOf(table).connect({ transport: engine.transport, cursorSecret: "s".padEnd(43, "-"), rulesOff, onRequest: (one) => sent.push(one) });
+  graphOf(table).connect({
+    transport: engine.transport,
+    cursorSecret: "s".padEnd(43, "-"),
+    advanced: { rulesOff },
+    onRequest: (one) => sent.push(one),
+  });
 
 beforeAll(async () => {
   engine = await openEngine();
