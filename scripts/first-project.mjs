@@ -17,6 +17,7 @@ const published = {
   "@edgetable/local": "local",
   "@edgetable/testing": "testing",
   "@edgetable/cli": "cli",
+  "@edgetable/eslint-plugin": "eslint-plugin",
   "create-edgetable": "create-edgetable",
 };
 

@@ -9,6 +9,7 @@ import { main } from "./main.ts";
 const template = fileURLToPath(new URL("../template", import.meta.url));
 const files = [
   ".gitignore",
+  ".oxlintrc.json",
   "README.md",
   "package.json",
   "src/handler.ts",
@@ -50,7 +51,7 @@ describe("a project", () => {
     expect(project).toEqual({ created: true, folder: join(folder, name), files: expect.arrayContaining(files), inTheWay: [] });
     expect(listed(join(folder, name))).toEqual(files);
     for (const file of files.filter((one) => one !== "package.json"))
-      expect(read(name, file)).toBe(readFileSync(join(template, file.replace(".gitignore", "gitignore")), "utf8"));
+      expect(read(name, file)).toBe(readFileSync(join(template, file.replace(/^\.(gitignore|oxlintrc\.json)$/, "$1")), "utf8"));
     const manifest = JSON.parse(read(name, "package.json")) as { readonly name: string };
     expect(manifest).toEqual({
       ...(JSON.parse(readFileSync(join(template, "package.json"), "utf8")) as object),
@@ -66,11 +67,9 @@ describe("a project", () => {
     const workspace = JSON.parse(readFileSync(join(template, "../../../package.json"), "utf8")) as {
       readonly devDependencies: Record<string, string>;
     };
-    expect([dependencies?.["edgetable"], devDependencies?.["@edgetable/cli"], devDependencies?.["@edgetable/local"]]).toEqual([
-      `^${version}`,
-      `^${version}`,
-      `^${version}`,
-    ]);
+    const own = ["@edgetable/cli", "@edgetable/eslint-plugin", "@edgetable/local"].map((name) => devDependencies?.[name]);
+    expect([dependencies?.["edgetable"], ...own]).toEqual(Array.from({ length: 4 }, () => `^${version}`));
+    expect(devDependencies?.["oxlint"]).toBe(workspace.devDependencies["oxlint"]);
     expect(dependencies?.["zod"]).toBe(workspace.devDependencies["zod"]);
     expect(devDependencies?.["@types/node"]).toBe(workspace.devDependencies["@types/node"]);
     expect(`npm:typescript@${devDependencies?.["typescript"]}`).toBe(workspace.devDependencies["typescript7"]);

@@ -27,8 +27,8 @@ export interface Project {
   readonly inTheWay: readonly string[];
 }
 
-// npm omits files named .gitignore from packages.
-const target = (name: string): string => (name === "gitignore" ? ".gitignore" : name);
+// npm omits files named .gitignore from packages, and this repository would lint the template by its .oxlintrc.json.
+const target = (name: string): string => (["gitignore", "oxlintrc.json"].includes(name) ? `.${name}` : name);
 
 const packageName = (folder: string): string => {
   const name = basename(folder)
