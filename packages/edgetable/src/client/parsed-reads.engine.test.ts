@@ -189,6 +189,19 @@ test("what identifies a row, its version and its times stay as they are stored",
   expect(await db.item.getMany([{ itemId: "BIG" }])).toMatchObject([{ size: 3 }]);
 });
 
+test("an integer beyond 2^53 of a schema of numbers is a row, with all digits", async () => {
+  const schema = z.object({ itemId: text, size: z.number(), unit: text.default("m") });
+  const graph = defineGraph({
+    table: engine.freshTableName("parsedNumbers"),
+    nodes: { item: node({ key: "ITEM#{itemId}", schema, reads: "parsed" }) },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const item = { pk: { S: "ITEM#1" }, sk: { S: "#" }, type: { S: "item" }, size: { N: "9007199254740993" } };
+  await engine.transport.send("PutItem", { TableName: graph.catalog.table, Item: item });
+  expect(await db.item.get({ itemId: "1" })).toEqual({ itemId: "1", size: 9007199254740993n, unit: "m" });
+});
+
 test("an asynchronous schema is refused, and writes store what they are given", async () => {
   const schema = z.object({
     itemId: text,

@@ -1,7 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { keyOf, keyOfItem, VERSION } from "../requests/encode-item.ts";
 import { type Catalog, definitionOf, idPaths, ownerFields, projectedAttributes, type Shape } from "../schema/catalog.ts";
-import { throwIssues, validate } from "../schema/check-values.ts";
+import { ask, throwIssues } from "../schema/check-values.ts";
+import { askInOtherForms } from "../schema/number-forms.ts";
 import type { AnyEdge, AnyNode, AnyPart } from "../schema/definition.ts";
 import { derivedNames } from "../schema/facts.ts";
 import { type AnySchema, attributeNames, attributeSchemas, type SchemaResult } from "../schema/standard-schema.ts";
@@ -30,7 +31,8 @@ interface ReadFrom {
 export type ParseRow = (stored: StoredRow, from?: ReadFrom) => Record<string, unknown> | undefined;
 
 const resultOf = (schema: AnySchema, value: unknown, what: string): SchemaResult<unknown> => {
-  const result = validate(schema, value, what);
+  let result = ask(schema, value, what);
+  if (!(result instanceof Promise) && result.issues) result = askInOtherForms((other) => ask(schema, other, what), value, result);
   if (!(result instanceof Promise)) return result;
   result.catch(() => undefined);
   throw new EdgetableError("schema.failed", `The schema of ${what} is asynchronous: reads: "parsed" takes schemas that answer at once.`, {

@@ -179,7 +179,12 @@ const throwFailure = (what: string, cause: unknown): never => {
 
 const loadForms = loadOnce(async () => import("./number-forms.ts"));
 
-const ask = (schema: AnySchema, value: unknown, what: string): Maybe<SchemaResult<Row>> => {
+/**
+ * A schema's result for a value as it is; a promise only if the schema is asynchronous.
+ *
+ * @throws {schema.failed} when the schema throws
+ */
+export const ask = (schema: AnySchema, value: unknown, what: string): Maybe<SchemaResult<Row>> => {
   try {
     const result = schema["~standard"].validate(value);
     return "then" in result ? Promise.resolve(result).catch((cause: unknown) => throwFailure(what, cause)) : result;
