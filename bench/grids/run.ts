@@ -27,11 +27,14 @@ interface Lane {
   readonly rows: number;
   readonly side: Side;
   readonly reader: Reader;
+  /** Which page it reads, from 1. */
+  readonly number: number;
 }
 
 interface Measured {
   readonly rows: number;
   readonly side: Side;
+  readonly number: number;
   readonly what: string;
   readonly page: Page;
   /** Requests that its rows need. */
@@ -40,8 +43,8 @@ interface Measured {
   readonly wall: number;
 }
 
-/** The cursor of page `number`, and the page itself. */
-const pageAt = async (reader: Reader, ask: Ask, number: number): Promise<string | undefined> => {
+/** The cursor of page `number`. */
+const cursorAt = async ({ reader, number }: Lane, ask: Ask): Promise<string | undefined> => {
   let cursor: string | undefined;
   for (let at = 1; at < number; at++) {
     cursor = (await reader.page({ ...ask, cursor })).next;
@@ -50,10 +53,11 @@ const pageAt = async (reader: Reader, ask: Ask, number: number): Promise<string 
   return cursor;
 };
 
-const measure = async (lanes: readonly Lane[], what: string, ask: Ask, number: number): Promise<readonly Measured[]> => {
+/** Reads the page of each lane, in turns. */
+const measure = async (lanes: readonly Lane[], what: string, ask: Ask): Promise<readonly Measured[]> => {
   const random = randomFrom(seed);
   const cursors = new Map<Lane, string | undefined>();
-  for (const lane of lanes) cursors.set(lane, await pageAt(lane.reader, ask, number));
+  for (const lane of lanes) cursors.set(lane, await cursorAt(lane, ask));
   const walls = new Map<Lane, number[]>(lanes.map((lane) => [lane, []]));
   const pages = new Map<Lane, Page>();
   for (let round = -5; round < Number(rounds); round++)
@@ -65,13 +69,14 @@ const measure = async (lanes: readonly Lane[], what: string, ask: Ask, number: n
   return lanes.map((lane) => {
     const page = pages.get(lane);
     if (!page) throw new Error("grids: no page");
-    const other = lanes.find(({ rows, side }) => rows === lane.rows && side !== lane.side);
+    const other = lanes.find(({ rows, number, side }) => rows === lane.rows && number === lane.number && side !== lane.side);
     const otherRows = other && pages.get(other)?.rows;
     if (otherRows?.join() !== page.rows.join()) throw new Error(`grids: the two sides differ on ${what} of ${lane.rows} rows`);
     const examined = Math.max(page.examined, (other && pages.get(other)?.examined) ?? 0);
     return {
       rows: lane.rows,
       side: lane.side,
+      number: lane.number,
       what,
       page,
       needed: needed(page, examined, ask),
@@ -97,10 +102,10 @@ const hold = (what: string, measured: number, limit: number): void => {
 };
 
 const show = (all: readonly Measured[]): void => {
-  for (const { side, rows, what, page, needed: least, wall } of all)
+  for (const { side, rows, number, what, page, needed: least, wall } of all)
     console.log(
       [
-        what.padEnd(34),
+        `${what}, page ${number}`.padEnd(34),
         String(rows).padStart(7),
         side.padEnd(12),
         `${page.rows.length} rows`,
@@ -118,7 +123,7 @@ try {
   for (const rows of sizes) {
     const engine = await startOn(await databaseOf(gridSet({ rows, fields: Number(fields), seed }), log));
     engines.push(engine);
-    for (const [side, open] of Object.entries(sides)) lanes.push({ rows, side: side as Side, reader: open(engine.endpoint) });
+    for (const [side, open] of Object.entries(sides)) lanes.push({ rows, side: side as Side, number: 1, reader: open(engine.endpoint) });
   }
   const ours = (all: readonly Measured[]): readonly Measured[] => all.filter(({ side }) => side === "edgetable");
   const wallOf = (all: readonly Measured[], at: number): number =>
@@ -126,7 +131,7 @@ try {
   for (const sort of sorts) {
     const ask: Ask = { sort, filters, shown, limit: LIMIT };
     const what = `by ${sort}, filtered by two`;
-    const all = await measure(lanes, what, ask, 1);
+    const all = await measure(lanes, what, ask);
     show(all);
     for (const { page, rows, needed: least } of ours(all))
       hold(`${what}, ${rows} rows: requests beyond those needed`, page.requests - least, 4);
@@ -138,10 +143,10 @@ try {
   for (const sort of ["num", "f0"]) {
     const ask: Ask = { sort, filters: {}, shown, limit: LIMIT };
     const last = Math.min(1000, Math.floor((Number(most) * 0.85) / LIMIT));
-    const first = await measure(largest, `by ${sort}, page 1`, ask, 1);
-    const far = await measure(largest, `by ${sort}, page ${last}`, ask, last);
-    show([...first, ...far]);
-    const [one, other] = [ours(first)[0], ours(far)[0]];
+    const both = largest.flatMap((lane) => [lane, { ...lane, number: last }]);
+    const all = await measure(both, `by ${sort}`, ask);
+    show(all);
+    const [one, other] = [1, last].map((page) => ours(all).find(({ number }) => number === page));
     if (!one || !other) throw new Error("grids: not measured");
     hold(`by ${sort}: requests of page ${last} beyond those of page 1`, other.page.requests - one.page.requests, 0);
     if (judged === "all") hold(`by ${sort}: time of page ${last} to page 1`, other.wall / one.wall, 1.3);
