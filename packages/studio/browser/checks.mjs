@@ -342,8 +342,45 @@ export const checks = [
       await page.getByRole("button", { name: "Verify" }).click();
       await page.getByText("The table is as the model says.").waitFor();
       await page.getByRole("region", { name: "Dead letters" }).getByText("None").waitFor();
+      await page.getByRole("region", { name: "Consumers" }).getByText("No consumer has read the stream.").waitFor();
       await newest.getByRole("link", { name: /COURSE#C302/ }).click();
       await page.getByRole("heading", { name: "College/COURSE#C302" }).waitFor();
+      deepEqual(problems, []);
+    },
+  },
+  {
+    name: "changes as they happen are marked in the table and in the graph, and the switch ends that",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, audit, problems } = await openPage();
+      const { page: graph, open: openGraph } = await openPage();
+      const { page: other, open: openOther } = await openPage();
+      await open("/table?partition=COURSE%23C302");
+      await page.locator(".cells").first().waitFor();
+      await openGraph("/graph?type=course&id=%7B%22courseId%22%3A%22C302%22%7D");
+      await graph.locator(".graph-drawing[data-state=settled]").waitFor();
+      await openOther("/table?partition=COURSE%23C302");
+      await other.locator(".cells").first().click();
+      const form = other.getByRole("region", { name: "Change" });
+      const marked = page.locator(".cells.marked.modify");
+      // Nobody tells when the watch has begun: the credits change until it sees one.
+      let credits = 20;
+      for (; (await marked.count()) === 0 || (await graph.locator(".node-list .change-word").count()) === 0; credits++) {
+        await form.getByLabel("credits").fill(String(credits));
+        await form.getByRole("button", { name: "Save" }).click();
+        await form.getByText("Saved.").waitFor();
+        await other.waitForTimeout(300);
+      }
+      match(await marked.first().innerText(), /course\s*changed/);
+      await page.waitForFunction((text) => document.querySelector(".cells.marked")?.innerText.includes(text), `credits\n${credits - 1}`);
+      await graph.locator(".node-list .change-word").first().waitFor();
+      deepEqual(await audit(), []);
+      const live = page.locator(".marks button[aria-pressed]");
+      equal(await live.getAttribute("aria-pressed"), "true");
+      await page.locator(".marks").getByRole("button", { name: "Read again" }).click();
+      await live.press("Enter");
+      match(page.url(), /live=0/);
+      equal(await live.getAttribute("aria-pressed"), "false");
       deepEqual(problems, []);
     },
   },

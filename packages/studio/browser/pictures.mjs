@@ -77,6 +77,26 @@ const pictures = [
       await page.getByRole("button", { name: "Unlink the two nodes" }).scrollIntoViewIfNeeded();
     },
   },
+  {
+    name: "marked",
+    address: "/table?partition=COURSE%23C301",
+    ready: ".cells",
+    act: async (page) => {
+      const other = await page.context().newPage();
+      await other.goto(new URL("/rows?type=course&sort=byLevel", page.url()).href);
+      for (let turn = 20; (await page.locator(".cells.marked").count()) === 0; turn++) {
+        for (let row = 0; row < 5; row++) {
+          await other.locator(`#cell-${row}-2`).dblclick();
+          await other.locator(".cell-editor").fill(String(turn + row));
+          await other.keyboard.press("Enter");
+        }
+        await other.keyboard.press("Control+s");
+        await other.locator(".pending").waitFor({ state: "detached" });
+        await page.waitForTimeout(400);
+      }
+      await other.close();
+    },
+  },
   { name: "partition", address: "/table?partition=COURSE%23C301", ready: ".cells" },
   { name: "index", address: "/table?index=reverse", ready: ".cells" },
   {
@@ -170,8 +190,9 @@ try {
       await page.goto(new URL(address, demo.link).href);
       await page.locator(ready).first().waitFor();
       await act?.(page);
-      // Live always waits for an answer.
-      if (!page.url().includes("/live")) await page.waitForLoadState("networkidle");
+      // What watches the stream always waits for an answer: these views are ready when their parts are.
+      if (/\/(live|table|graph)/.test(page.url())) await page.waitForTimeout(400);
+      else await page.waitForLoadState("networkidle");
       await page.screenshot({ path: join(folder, `${name}-${theme}.png`) });
     }
     await context.close();

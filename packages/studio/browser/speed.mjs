@@ -173,6 +173,76 @@ const measureTable = async (page, demo, folder) => {
   );
 };
 
+/** Items of the synthetic source, and of one of its pages. */
+const [MANY, MANY_PAGE] = [Number(process.env["EDGETABLE_STUDIO_ITEMS"] ?? 1_000_000), 2000];
+
+/** A million items that no engine holds: what the page does with them, and not how fast they are read. */
+const manyItems = (cursor, [MANY, MANY_PAGE]) => {
+  const first = Number(cursor ?? 0);
+  const key = (text) => [{ text: text.slice(0, 5) }, { text: text.slice(5), path: "id" }];
+  const items = Array.from({ length: MANY_PAGE }, (_, at) => {
+    const id = String(first + at).padStart(7, "0");
+    const [pk, sk] = [`ITEM#${id.slice(0, 6)}`, `PART#${id}`];
+    const item = { pk: { S: pk }, sk: { S: sk }, name: { S: `Row ${id}` }, at: { S: "2026-01-01" } };
+    const fields = ["name", "at"].map((name) => ({ name, attribute: name }));
+    return { kind: "node", name: "student", mirror: false, item, keys: { pk: key(pk), sk: key(sk) }, fields, ends: [], bytes: 96 };
+  });
+  const next = first + MANY_PAGE < MANY ? { next: String(first + MANY_PAGE) } : {};
+  return { items, ...next, scanned: MANY_PAGE, cost: { requests: 1, readUnits: 1 } };
+};
+
+const measureMillion = async (page, demo) => {
+  // In the page itself: a browser's driver passes a gigabyte of answers slowly.
+  await page.addInitScript(`{
+    const [fetchFrom, manyItems] = [fetch, ${String(manyItems)}];
+    globalThis.fetch = async (address, options) => {
+      const url = new URL(address, location.href);
+      if (url.pathname !== "/api/items") return fetchFrom(address, options);
+      return Response.json(manyItems(url.searchParams.get("cursor"), [${MANY}, ${MANY_PAGE}]));
+    };
+  }`);
+  await page.goto(new URL("/table", demo.link).href);
+  const grid = page.getByRole("grid");
+  await page.locator(".cells").first().waitFor();
+  const sizes = [await heap(page)];
+  const began = performance.now();
+  // Each step goes to the last row that was read, which reads the next page.
+  await grid.evaluate(async (element) => {
+    element.focus();
+    while (!/ [\d,]+ items/.test(document.querySelector(".heading [aria-live]")?.textContent ?? "")) {
+      element.dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true }));
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+    }
+  });
+  const seconds = (performance.now() - began) / 1000;
+  sizes.push(await heap(page));
+  await page.keyboard.press("End");
+  await page.getByText(`Row ${String(MANY - 1).padStart(7, "0")}`).waitFor();
+  console.log(
+    `table of ${MANY.toLocaleString("en-US")} items: read to its end in ${seconds.toFixed(0)} s, ${await grid.evaluate(({ scrollHeight }) => scrollHeight)} pixels high`,
+  );
+  // By the wheel, which moves by pixels of the list, and by the scroll bar.
+  const wheeled = await grid.evaluate(async (element) => {
+    const noted = [];
+    let last;
+    for (let step = 0; step < 200; step++) {
+      const time = await new Promise((resolve) => requestAnimationFrame(resolve));
+      if (last !== undefined) noted.push(time - last);
+      last = time;
+      element.dispatchEvent(new WheelEvent("wheel", { deltaY: -96, cancelable: true, bubbles: true }));
+    }
+    return noted;
+  });
+  const end = MANY - 1 - Math.round((200 * 96) / 46);
+  await page.getByText(`Row ${String(end).padStart(7, "0")}`).waitFor();
+  console.log(`  by the wheel: ${shown(wheeled)}`);
+  console.log(`  by the scroll bar: ${shown(await scroll(page, -40_000, 200))}`);
+  sizes.push(await heap(page));
+  await grid.evaluate((element) => (element.scrollTop = element.scrollHeight / 2));
+  await page.locator(".cells").first().waitFor();
+  console.log(`  heap at the start, the end and the middle: ${sizes.map((one) => one.toFixed(0)).join(", ")} MB`);
+};
+
 const executable = findChromium();
 if (!executable) throw new Error("There is no Chromium. Install Debian's package chromium, or set EDGETABLE_CHROMIUM.");
 const only = process.argv[2] ?? "";
@@ -184,6 +254,7 @@ try {
   await page.goto(demo.link);
   if ("graph".includes(only)) await measureGraph(page, demo);
   if ("table".includes(only)) await measureTable(page, demo, folder);
+  if ("million".includes(only)) await measureMillion(page, demo);
 } finally {
   await browser.close();
   await demo.stop();

@@ -366,7 +366,7 @@ export interface LiveAnswer {
   readonly problem?: { readonly code: string; readonly message: string };
 }
 
-/** A job of the table: a load, a migration, a consumer of its stream. */
+/** A job of the table: a load, a deletion, a resharding, the writing back of batch results. */
 export interface WireJob {
   readonly id: string;
   readonly kind: string;
@@ -377,8 +377,30 @@ export interface WireJob {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
+/** A migration that has begun and not ended. */
+export interface WireMigration {
+  readonly says: string;
+  /** Milliseconds since 1970. */
+  readonly begunAt?: number;
+  readonly running: boolean;
+  /** What is left to do. */
+  readonly steps: readonly string[];
+  /** The pass over the table, the items that it has read, and those of them that were not as the model says. */
+  readonly pass: number;
+  readonly seen: number;
+  readonly stale: number;
+  /** Items changed by every pass, and items that cannot have the keys. */
+  readonly changed: number;
+  readonly unfit: number;
+  /** Indexes that do not have all items yet. */
+  readonly indexes: readonly { readonly name: string; readonly state: string }[];
+}
+
 /** `GET /api/health`. */
 export interface HealthAnswer {
+  /** Consumers of the stream by their names; `lag` in milliseconds is left out where it is not known. */
+  readonly consumers: readonly { readonly name: string; readonly consumers: number; readonly shards: number; readonly lag?: number }[];
+  readonly migration?: WireMigration;
   readonly jobs: readonly WireJob[];
   /** At most 20 records that no handler took. */
   readonly deadLetters: readonly {

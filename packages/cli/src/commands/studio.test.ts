@@ -490,7 +490,7 @@ test("the changes of a table, its jobs and dead letters, a migration and a verif
   const [first] = answer.changes;
   expect(first?.item).toMatchObject({ kind: "node", name: "student", id: { studentId: "S7" } });
   expect((await get<LiveAnswer>(`/api/live?after=${answer.last - 1}`)).changes.at(-1)?.number).toBeGreaterThanOrEqual(answer.last);
-  expect(await get<HealthAnswer>("/api/health")).toEqual({ jobs: [], deadLetters: [] });
+  expect(await get<HealthAnswer>("/api/health")).toEqual({ consumers: [], jobs: [], deadLetters: [] });
   expect(await get<MigrationAnswer>("/api/migration")).toMatchObject({ steps: [], refusals: [], underway: false });
   expect(JSON.parse((await post("/api/verify", {})).text)).toMatchObject({ clean: true, kinds: [] });
 });

@@ -1,6 +1,6 @@
 import type { HealthAnswer, LiveAnswer, MigrationAnswer, VerifyAnswer, WireChange } from "@edgetable/studio";
 import type { AnyGraph, ConnectOptions } from "edgetable";
-import { listDeadLetters, type StreamRecord, tailStream } from "edgetable/streams";
+import { type ConsumerGroup, listConsumers, listDeadLetters, type StreamRecord, tailStream } from "edgetable/streams";
 import { verify } from "edgetable/verify";
 import type { UntypedDb } from "../connection.ts";
 import { failureOf } from "../failure.ts";
@@ -85,19 +85,59 @@ export const watchChanges = (graph: AnyGraph, db: UntypedDb, stream: ConnectOpti
   };
 };
 
-/** What works on the table, and what was put aside: two Queries of Edgetable's own items. */
-export const healthAnswer = async (db: UntypedDb, signal: AbortSignal): Promise<HealthAnswer> => {
+/** The consumers of the stream; none if the table has no stream that can be read. */
+const consumersOf = async (db: UntypedDb, stream: ConnectOptions, signal: AbortSignal): Promise<readonly ConsumerGroup[]> => {
+  try {
+    return await listConsumers(db, { stream, signal });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return [];
+  }
+};
+
+/** Where a migration stands that has begun and not ended; undefined if there is none. */
+const migrationUnderway = async (db: UntypedDb, signal: AbortSignal): Promise<HealthAnswer["migration"]> => {
+  const { state, says, begunAt, job, plan, indexes } = await db.migrations.status({ signal });
+  if (state !== "migrating" && state !== "otherModel" && !job) return undefined;
+  const { facts = {} } = job ?? {};
+  const number = (name: string): number => Number(facts[name] ?? 0);
+  return {
+    says,
+    ...(begunAt === undefined ? {} : { begunAt }),
+    running: job?.running ?? false,
+    steps: plan.steps.map((step) => step.says),
+    pass: number("pass"),
+    seen: number("seen"),
+    stale: number("stale"),
+    changed: number("changed"),
+    unfit: number("unfit"),
+    indexes: indexes.filter((one) => one.state !== "complete"),
+  };
+};
+
+/**
+ * What works on the table, and what was put aside: two Queries of Edgetable's own items, four requests for the migration, and some
+ * to the stream for each shard that consumers read.
+ */
+export const healthAnswer = async (db: UntypedDb, stream: ConnectOptions, signal: AbortSignal): Promise<HealthAnswer> => {
   const jobs = await db.jobs.list();
+  const consumers = jobs.some(({ kind }) => kind === "stream") ? await consumersOf(db, stream, signal) : [];
+  const migration = await migrationUnderway(db, signal);
   const letters = await listDeadLetters(db, { limit: 20, signal });
   return {
-    jobs: jobs.map(({ id, kind, running, leasedUntil, runs, facts }) => ({
-      id,
-      kind,
-      running,
-      leasedUntil,
-      runs,
-      facts: Object.fromEntries(Object.entries(facts).filter(([, value]) => !isRow(value))),
-    })),
+    consumers: consumers.map(({ lag, ...one }) => (lag === undefined ? one : { ...one, lag })),
+    ...(migration && { migration }),
+    // Consumers and their shards are told as groups.
+    jobs: jobs
+      .filter(({ kind }) => kind !== "stream" && kind !== "migrate")
+      .map(({ id, kind, running, leasedUntil, runs, facts }) => ({
+        id,
+        kind,
+        running,
+        leasedUntil,
+        runs,
+        facts: Object.fromEntries(Object.entries(facts).filter(([, value]) => !isRow(value))),
+      })),
     deadLetters: letters.map(({ id, handler, error, attempts, failedAt }) => ({
       id,
       handler,

@@ -442,7 +442,7 @@ export const studioApi = (given: StudioSource): { readonly api: Api; readonly cl
       case "GET /api/live":
         return watch.changes(Number(query.get("after") ?? 0), signal);
       case "GET /api/health":
-        return healthAnswer(db, signal);
+        return healthAnswer(db, given.stream, signal);
       case "GET /api/migration":
         return migrationAnswer(db, signal);
       case "POST /api/verify":

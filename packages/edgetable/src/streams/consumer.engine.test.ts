@@ -5,7 +5,14 @@ import { count, defineGraph, edge, node } from "../index.ts";
 import { createLeanStreamTransport } from "../transport/lean/lean-stream-transport.ts";
 import type { StreamTransport } from "../transport/stream-operations.ts";
 import { verify } from "../verify/index.ts";
-import { type StreamProgress, createStreamConsumer, listDeadLetters, type ConsumerOptions, type StreamGap } from "./index.ts";
+import {
+  type StreamProgress,
+  createStreamConsumer,
+  listConsumers,
+  listDeadLetters,
+  type ConsumerOptions,
+  type StreamGap,
+} from "./index.ts";
 
 const id = z.string();
 const modelIn = (table: string) =>
@@ -56,6 +63,26 @@ describe("one consumer", () => {
     await db.student.create({ id: "bob", name: "Bob" }).orThrow();
     await consumer.run({ idle: 300 });
     expect(seen).toEqual(["ann", "bob"]);
+  });
+
+  test("is listed with how far its group is behind, also when it has ended", async () => {
+    const { db } = await open();
+    expect(await listConsumers(db)).toEqual([]);
+    await db.student.create({ ...ann, name: "Ann" }).orThrow();
+    const consumer = createStreamConsumer(db, {}, { ...quick, name: "search" });
+    const stopped = new AbortController();
+    const run = consumer.run({ signal: stopped.signal });
+    const seen = async () => (await listConsumers(db))[0];
+    while ((await seen())?.lag !== 0 || (await seen())?.consumers !== 1) await new Promise((resolve) => setTimeout(resolve, 50));
+    stopped.abort();
+    await run;
+    // Its own bookkeeping is no change that it has yet to process.
+    expect(await seen()).toMatchObject({ name: "search", consumers: 0, lag: 0 });
+    await db.student.create({ id: "bob", name: "Bob" }).orThrow();
+    const before = await seen();
+    expect(before?.lag).toBeGreaterThan(0);
+    await consumer.run({ idle: 300 });
+    expect(await seen()).toMatchObject({ consumers: 0, lag: 0 });
   });
 
   test("begins at the present end if it is asked to", async () => {

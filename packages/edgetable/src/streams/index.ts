@@ -22,6 +22,7 @@ export type { StaleFact } from "./stale-facts.ts";
 export type { StreamHandlers } from "./handlers.ts";
 export type { StreamRecord } from "./record.ts";
 export { createStreamConsumer, type ConsumeOptions, type ConsumerOptions, type StreamConsumer } from "./consumer.ts";
+export { listConsumers, type ConsumerGroup, type ListConsumersOptions } from "./list-consumers.ts";
 export { tailStream, type TailOptions } from "./tail-stream.ts";
 export type { StartPosition, StreamGap } from "./read-shard.ts";
 export type { StreamProgress } from "./run-consumer.ts";

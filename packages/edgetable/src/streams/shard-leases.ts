@@ -58,6 +58,23 @@ const stateOf = ({ facts }: Job): ShardState | undefined => {
   return { group, stream, shard, sequence: isText(sequence) ? sequence : "", ended: numberIn(ended), since: numberIn(since) };
 };
 
+/** A job that is a shard's lease or a consumer, of a group. */
+export interface GroupMember {
+  readonly group: string;
+  readonly running: boolean;
+  readonly isConsumer: boolean;
+  /** Of a shard's lease. */
+  readonly state: ShardState | undefined;
+}
+
+/** What a job is among consumers; undefined for other jobs. */
+export const memberOf = (job: Job): GroupMember | undefined => {
+  const { kind, facts, running } = job;
+  const { group } = facts;
+  if (kind !== "stream" || !isText(group)) return undefined;
+  return { group, running, isConsumer: isText(facts[CONSUMER]), state: stateOf(job) };
+};
+
 /** The leases of a group of consumers, as jobs in the table. */
 export const shardLeases = (
   session: Session,

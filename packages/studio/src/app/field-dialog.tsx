@@ -102,14 +102,48 @@ const Losses = ({
   </div>
 );
 
+/** What the places of a column are called, of the one at `place`. */
+const placesOf = (fields: readonly WireField[], place: number): readonly string[] => {
+  const others = fields.filter((_, at) => at !== place);
+  return fields.map((_, at) => (at === place ? `${at + 1}, as it is` : at === 0 ? "1, first" : `${at + 1}, after ${others[at - 1]?.name}`));
+};
+
+/** Where the column of a field stands, for everybody. */
+const PlaceSelect = ({
+  fields,
+  place,
+  wanted,
+  choose,
+}: {
+  readonly fields: readonly WireField[];
+  /** Where it stands now, and where it is to stand. */
+  readonly place: number;
+  readonly wanted: number;
+  readonly choose: (place: number) => void;
+}): ReactNode => (
+  <label className="field-input">
+    <span>Place</span>
+    <select value={wanted} onChange={(event) => choose(Number(event.target.value))}>
+      {placesOf(fields, place).map((title, at) => (
+        <option key={at} value={at}>
+          {title}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
 /** The name and the type of a new field, or of one that is changed. What a change of type would lose is said before it is made. */
 export const FieldDialog = ({
   field,
+  fields,
   send,
   close,
   done,
 }: {
   readonly field: WireField | undefined;
+  /** All fields in their order. */
+  readonly fields: readonly WireField[];
   readonly send: Send;
   readonly close: () => void;
   readonly done: () => void;
@@ -122,6 +156,8 @@ export const FieldDialog = ({
     node: field?.node ?? nodes[0]?.name ?? "",
   });
   const { name, type } = given;
+  const place = fields.findIndex(({ fieldId }) => fieldId === field?.fieldId);
+  const [wanted, setPlace] = useState(place);
   const [problem, setProblem] = useState<string>();
   const [losing, setLosing] = useState<RetypeAnswer>();
   const [busy, setBusy] = useState(false);
@@ -142,6 +178,7 @@ export const FieldDialog = ({
     if (!field) return send({ change: "define", name, to });
     const { fieldId } = field;
     if (name !== field.name) await send({ change: "rename", fieldId, name });
+    if (wanted !== place) await send({ change: "move", fieldId, place: wanted });
     return isSameType(field, to) ? { ok: true } : send({ change: "retype", fieldId, to, losing: losing !== undefined });
   };
   const change = (next: Given): void => {
@@ -160,6 +197,7 @@ export const FieldDialog = ({
     >
       <Place />
       <FieldInputs given={given} change={change} />
+      {field && fields.length > 1 ? <PlaceSelect {...{ fields, place, wanted }} choose={setPlace} /> : null}
       {losing ? <Losses losing={losing} type={type} /> : null}
       {problem === undefined ? null : (
         <p role="alert" className="problem">

@@ -258,7 +258,9 @@ export const FieldsView = ({
         )}
         written={() => setWritten((count) => count + 1)}
       />
-      {dialog ? <FieldDialog field={dialog.field} send={sendFor(type, query, to)} close={closeDialog} done={closeDialog} /> : null}
+      {dialog ? (
+        <FieldDialog field={dialog.field} fields={fields ?? []} send={sendFor(type, query, to)} close={closeDialog} done={closeDialog} />
+      ) : null}
     </>
   );
 };

@@ -6,6 +6,8 @@ import { useColour } from "./item-parts.tsx";
 interface Props {
   readonly store: GraphStore;
   readonly selected: string | undefined;
+  /** Nodes that changed while the view is open. */
+  readonly marked: ReadonlySet<string>;
   /** Types of nodes that are not drawn. */
   readonly hidden: ReadonlySet<string>;
   /** The nodes of a path that is lit up. */
@@ -56,7 +58,13 @@ const useInk = (): { readonly ink: Ink; readonly colourOf: (type: string) => str
       return found;
     };
     return {
-      ink: { surface: token("--surface"), text: token("--text"), accent: token("--accent"), line: token("--line-strong") },
+      ink: {
+        surface: token("--surface"),
+        text: token("--text"),
+        accent: token("--accent"),
+        warn: token("--warn"),
+        line: token("--line-strong"),
+      },
       colourOf,
     };
     // `colour` depends on the model alone, which stays.
@@ -111,6 +119,7 @@ class Picture {
   ink: Ink | undefined;
   selected: string | undefined;
   path: readonly string[] = [];
+  marked: ReadonlySet<string> = new Set();
 
   constructor(canvas: HTMLCanvasElement) {
     this.#canvas = canvas;
@@ -147,7 +156,7 @@ class Picture {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
       const { size, camera } = this.view;
-      const { ink, scene, selected, path } = this;
+      const { ink, scene, selected, path, marked } = this;
       if (!ink || !this.#context || size.width === 0) return;
       const ratio = devicePixelRatio;
       const [width, height] = [Math.round(size.width * ratio), Math.round(size.height * ratio)];
@@ -156,7 +165,7 @@ class Picture {
         this.#canvas.height = height;
       }
       this.#context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      const emphasis = { selected, hovered: this.#hovered?.key, path, isMoving: this.#isMoving };
+      const emphasis = { selected, hovered: this.#hovered?.key, path, marked, isMoving: this.#isMoving };
       drawGraph(this.#context, scene, { size, camera, ink, emphasis });
     });
   }
@@ -209,7 +218,7 @@ const pointIn = ({
 };
 
 /** The drawing, in the colours of the theme. The list beside it says the same to those who do not see it. */
-export const GraphCanvas = ({ store, selected, hidden, path, select }: Props): ReactNode => {
+export const GraphCanvas = ({ store, selected, hidden, path, marked, select }: Props): ReactNode => {
   const canvas = useRef<HTMLCanvasElement>(null);
   const picture = useRef<Picture>(undefined);
   const colours = useInk();
@@ -236,9 +245,9 @@ export const GraphCanvas = ({ store, selected, hidden, path, select }: Props): R
   }, [store]);
   useEffect(() => {
     if (!picture.current) return;
-    Object.assign(picture.current, { scene, ink: colours.ink, selected, path });
+    Object.assign(picture.current, { scene, ink: colours.ink, selected, path, marked });
     picture.current.draw();
-  }, [scene, colours, selected, path]);
+  }, [scene, colours, selected, path, marked]);
   const press = (event: PointerEvent<HTMLCanvasElement>): void => {
     const own = picture.current;
     if (!own || event.button !== 0) return;

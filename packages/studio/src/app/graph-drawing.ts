@@ -34,12 +34,15 @@ export interface Emphasis {
   readonly hovered: string | undefined;
   /** The keys of the nodes of a path, in its order; empty for none. */
   readonly path: readonly string[];
+  /** The keys of nodes that changed while the view is open. */
+  readonly marked: ReadonlySet<string>;
   /** True while the view or a node is moved by hand, or by the layout. */
   readonly isMoving: boolean;
 }
 
 /** Colours of the theme. */
 export interface Ink {
+  readonly warn: string;
   readonly surface: string;
   readonly text: string;
   readonly accent: string;
@@ -187,9 +190,18 @@ const drawNodes = (context: CanvasRenderingContext2D, scene: Scene, { camera, si
     if (nodes.length < 600) context.stroke();
   }
   for (const { key, at, colour } of scene.nodes) {
-    if (!rings.has(key)) continue;
+    const isMarked = emphasis.marked.has(key);
+    if (!isMarked && !rings.has(key)) continue;
     const { x, y } = project(camera, size, at);
     const radius = radiusOf(at, camera.scale);
+    if (isMarked) {
+      context.beginPath();
+      context.arc(x, y, radius + 8.5, 0, 2 * Math.PI);
+      context.lineWidth = 3;
+      context.strokeStyle = ink.warn;
+      context.stroke();
+    }
+    if (!rings.has(key)) continue;
     context.beginPath();
     context.arc(x, y, radius + 4.5, 0, 2 * Math.PI);
     context.lineWidth = 2.5;

@@ -84,12 +84,15 @@ export const NodeList = ({
   store,
   selected,
   hidden,
+  marked,
   toggle,
   select,
 }: {
   readonly store: GraphStore;
   readonly selected: string | undefined;
   readonly hidden: ReadonlySet<string>;
+  /** Nodes that changed while the view is open. */
+  readonly marked: ReadonlySet<string>;
   readonly toggle: (type: string) => void;
   readonly select: (key: string) => void;
 }): ReactNode => {
@@ -125,6 +128,7 @@ export const NodeList = ({
               <TypeMark type={type} kind="node">
                 {label}
               </TypeMark>
+              {marked.has(key) ? <small className="change-word">changed</small> : null}
             </button>
           </li>
         ))}

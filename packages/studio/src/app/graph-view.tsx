@@ -1,10 +1,12 @@
 import { useEffect, useMemo, useState, useSyncExternalStore, type ReactNode } from "react";
-import type { ItemsAnswer } from "../wire.ts";
+import type { ItemsAnswer, WireChange } from "../wire.ts";
 import { get, useAnswer } from "./api.ts";
+import { useMarks } from "./changes.ts";
 import { GraphCanvas } from "./graph-canvas.tsx";
 import { Hops, NodeList, NodePanel, PathPanel } from "./graph-panel.tsx";
 import { GraphStore, MOST_NODES } from "./graph-store.ts";
 import { counted, Failure, Notice, showUnits, TypeMark } from "./item-parts.tsx";
+import { MarkSwitch } from "./mark-switch.tsx";
 import { useModel } from "./model.ts";
 import { showPlain } from "./pattern-answer.tsx";
 import { idIn } from "./form-parts.tsx";
@@ -75,10 +77,26 @@ const Start = ({ type }: { readonly type: string | undefined }): ReactNode => {
   );
 };
 
+/** The drawn nodes that changed: an edge or a part is a change of the node whose partition it is in, and of the one that it names. */
+const useMarked = (store: GraphStore, changes: readonly WireChange[]): ReadonlySet<string> => {
+  const [table] = useModel().indexes;
+  const { order } = store.graph;
+  return useMemo(() => {
+    const partitions = new Set(
+      changes.flatMap(({ item: { keys, ends } }) => [
+        (keys[table?.partitionKey ?? ""] ?? []).map(({ text }) => text).join(""),
+        ...ends.map(({ partition }) => partition),
+      ]),
+    );
+    return new Set(store.graph.filterNodes((_, { node }) => partitions.has(node.partition)));
+  }, [store, order, changes, table]);
+};
+
 /** The nodes that were read, as a drawing and as a list. */
 const Drawing = ({ query, open }: { readonly query: Query; readonly open: (store: GraphStore) => Promise<void> }): ReactNode => {
   const { types } = useModel();
   const { type, id, whole } = query;
+  const [tries, setTries] = useState(0);
   const [store, setStore] = useState<GraphStore>();
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [chosen, setChosen] = useState<string>();
@@ -91,11 +109,13 @@ const Drawing = ({ query, open }: { readonly query: Query; readonly open: (store
     void open(fresh);
     return () => fresh.close();
     // The address says what `open` reads.
-  }, [types, type, id, whole]);
+  }, [types, type, id, whole, tries]);
+  const marks = useMarks();
   const empty = useMemo(() => new GraphStore([]), []);
   const shown = store ?? empty;
   useSyncExternalStore(shown.subscribe, shown.version);
   const { graph, error, busy } = shown;
+  const changedNodes = useMarked(shown, marks.changes);
   const first = graph.nodes()[0];
   const selected = chosen !== undefined && graph.hasNode(chosen) ? chosen : whole ? undefined : first;
   const toggle = (one: string): void => {
@@ -122,8 +142,9 @@ const Drawing = ({ query, open }: { readonly query: Query; readonly open: (store
             {shown.isCut ? " · the table has more" : ""}
             {busy > 0 ? " · reading…" : ""}
           </p>
+          <MarkSwitch marks={marks} again={() => setTries((count) => count + 1)} />
         </div>
-        <GraphCanvas store={shown} selected={selected} hidden={hidden} path={path} select={setChosen} />
+        <GraphCanvas marked={changedNodes} store={shown} selected={selected} hidden={hidden} path={path} select={setChosen} />
       </div>
       <aside className="panel graph-panel" aria-label="Graph">
         <div className="panel-body">
@@ -137,7 +158,7 @@ const Drawing = ({ query, open }: { readonly query: Query; readonly open: (store
           {whole ? null : (
             <PathPanel store={shown} first={graph.getNodeAttribute(first, "node")} query={query} light={setPath} select={setChosen} />
           )}
-          <NodeList store={shown} selected={selected} hidden={hidden} toggle={toggle} select={setChosen} />
+          <NodeList marked={changedNodes} store={shown} selected={selected} hidden={hidden} toggle={toggle} select={setChosen} />
         </div>
       </aside>
     </div>

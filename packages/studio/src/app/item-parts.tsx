@@ -7,6 +7,9 @@ import { addressOf, linkTo } from "./route.ts";
 export const showBytes = (bytes: number): string =>
   bytes < 10_000 ? `${bytes.toLocaleString("en-US")} B` : `${(bytes / 1024).toFixed(1)} KB`;
 
+/** What became of an item, in a word. */
+export const changeWords = { insert: "created", modify: "changed", remove: "deleted", expired: "expired" } as const;
+
 /** `0.5 RCU`. */
 export const showUnits = (units: number): string => `${Number(units.toFixed(2)).toLocaleString("en-US")} RCU`;
 
@@ -39,11 +42,16 @@ const UNITS: readonly (readonly [seconds: number, name: string])[] = [
   [1, "second"],
 ];
 
+/** `2 hours`: a span of milliseconds. */
+export const showSpan = (milliseconds: number): string => {
+  const seconds = Math.round(milliseconds / 1000);
+  const [size, name] = UNITS.find(([one]) => seconds >= one) ?? [1, "second"];
+  return counted(Math.round(seconds / size), name);
+};
+
 /** `in 2 hours`, `3 days ago`: how far a time is from now. */
 export const showDistance = (time: number, now: number = Date.now()): string => {
-  const seconds = Math.round(Math.abs(time - now) / 1000);
-  const [size, name] = UNITS.find(([size]) => seconds >= size) ?? [1, "second"];
-  const text = counted(Math.round(seconds / size), name);
+  const text = showSpan(Math.abs(time - now));
   return time >= now ? `in ${text}` : `${text} ago`;
 };
 

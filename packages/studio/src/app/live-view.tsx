@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState, type ReactNode } from "react";
-import type { HealthAnswer, LiveAnswer, VerifyAnswer, WireChange, WireJob } from "../wire.ts";
+import type { HealthAnswer, VerifyAnswer, WireChange, WireJob, WireMigration } from "../wire.ts";
 import { get, post, useAnswer } from "./api.ts";
 import {
+  changeWords,
   counted,
   EndLink,
   Failure,
@@ -9,58 +10,19 @@ import {
   nameOf,
   Notice,
   showDistance,
+  showSpan,
   showUnits,
   showValue,
   TypeMark,
   useColour,
 } from "./item-parts.tsx";
+import { useChanges } from "./changes.ts";
 import { useModel } from "./model.ts";
 import { addressOf, linkTo, type Query, go } from "./route.ts";
 import "./live.css";
 
-/** Changes that the page keeps. */
-const KEPT = 500;
 /** Milliseconds between two looks at the jobs. */
 const LOOK = 5000;
-/** Milliseconds before a connection that failed is tried again. */
-const AGAIN = 3000;
-
-interface Feed {
-  /** The newest first. */
-  readonly changes: readonly WireChange[];
-  readonly problem: { readonly code?: string; readonly message: string } | undefined;
-  readonly isWatching: boolean;
-}
-
-/** Asks for changes until it is paused: each question waits at the server until there is one. */
-const useChanges = (paused: boolean): readonly [Feed, () => void] => {
-  const [feed, setFeed] = useState<Feed>({ changes: [], problem: undefined, isWatching: false });
-  const [tries, setTries] = useState(0);
-  const after = useRef<number>(undefined);
-  useEffect(() => {
-    if (paused) return;
-    const ended = new AbortController();
-    const ask = async (): Promise<void> => {
-      while (!ended.signal.aborted)
-        try {
-          const { changes, last, problem } = await get<LiveAnswer>("live", { after: String(after.current ?? 0) }, ended.signal);
-          after.current = last;
-          setFeed((before) => ({ changes: [...changes.toReversed(), ...before.changes].slice(0, KEPT), problem, isWatching: !problem }));
-          if (problem) return;
-        } catch (error) {
-          if (ended.signal.aborted) return;
-          setFeed((before) => ({ ...before, problem: error as Error, isWatching: false }));
-          await new Promise((resolve) => setTimeout(resolve, AGAIN));
-        }
-    };
-    void ask();
-    return () => ended.abort();
-  }, [paused, tries]);
-  return [feed, () => setTries((count) => count + 1)];
-};
-
-const words = { insert: "created", modify: "changed", remove: "deleted", expired: "expired" } as const;
-
 /** What became of an item. */
 const Change = ({ change: { kind, time, item, changed, was } }: { readonly change: WireChange }): ReactNode => {
   const { indexes } = useModel();
@@ -73,7 +35,7 @@ const Change = ({ change: { kind, time, item, changed, was } }: { readonly chang
   return (
     <li className={`change ${kind} ${colour(item.kind === "system" ? "~" : item.name)}`}>
       <time dateTime={new Date(time).toISOString()}>{new Date(time).toLocaleTimeString("en-GB")}</time>
-      <span className="what">{words[kind]}</span>
+      <span className="what">{changeWords[kind]}</span>
       <TypeMark type={item.kind === "system" ? "~" : item.name} kind={item.kind}>
         {nameOf(item)}
       </TypeMark>
@@ -124,6 +86,57 @@ const Job = ({ job: { id, kind, running, leasedUntil, runs, facts } }: { readonl
   </li>
 );
 
+const showLag = (lag: number | undefined): string =>
+  lag === undefined ? "how far behind is not known" : lag < 1000 ? "up to date" : `${showSpan(lag)} behind`;
+
+/** The consumers of the stream, and how far each group is behind. */
+const Consumers = ({ consumers }: Pick<HealthAnswer, "consumers">): ReactNode => (
+  <section aria-label="Consumers">
+    <h2>Consumers</h2>
+    {consumers.length === 0 ? <p className="facts">No consumer has read the stream.</p> : null}
+    <ul className="jobs">
+      {consumers.map(({ name, consumers: alive, shards, lag }) => (
+        <li key={name}>
+          <p>
+            <b>{name}</b>{" "}
+            <span className={alive > 0 ? "badge local" : "badge"}>{alive > 0 ? counted(alive, "consumer") : "not running"}</span>
+          </p>
+          <small>
+            <span className={lag === 0 || (lag ?? 0) < 60_000 ? "" : "problem"}>{showLag(lag)}</span> · {counted(shards, "shard")}
+          </small>
+        </li>
+      ))}
+    </ul>
+  </section>
+);
+
+/** A migration that has begun and not ended. */
+const Migration = ({ migration }: { readonly migration: WireMigration }): ReactNode => {
+  const { says, begunAt, running, steps, pass, seen, stale, changed, unfit, indexes } = migration;
+  return (
+    <section aria-label="Migration">
+      <h2>Migration</h2>
+      <p>
+        <span className={running ? "badge local" : "badge"}>{running ? "running" : "not running"}</span> {says}
+      </p>
+      <ul className="jobs">
+        {steps.map((step) => (
+          <li key={step}>
+            <small>{step}</small>
+          </li>
+        ))}
+      </ul>
+      <small className="facts">
+        {begunAt === undefined ? "" : `begun ${showDistance(begunAt)}`}
+        {pass > 0 ? ` · pass ${pass}: ${counted(seen, "item")} read, ${stale.toLocaleString("en-US")} to change` : ""}
+        {changed > 0 ? ` · ${counted(changed, "item")} changed` : ""}
+        {unfit > 0 ? ` · ${counted(unfit, "item")} cannot have the keys` : ""}
+        {indexes.map(({ name, state }) => ` · ${name} ${state}`)}
+      </small>
+    </section>
+  );
+};
+
 /** Jobs and dead letters, looked at again every few seconds. */
 const Health = (): ReactNode => {
   const [look, setLook] = useState(0);
@@ -139,6 +152,8 @@ const Health = (): ReactNode => {
   if (!shown) return <p className="reading">Reading…</p>;
   return (
     <>
+      {shown.migration ? <Migration migration={shown.migration} /> : null}
+      <Consumers consumers={shown.consumers} />
       <section aria-label="Jobs">
         <h2>Jobs</h2>
         {shown.jobs.length === 0 ? <p className="facts">No job is under way, and none was left.</p> : null}

@@ -41,6 +41,8 @@ const UNMATCHED = 10_000;
 export class Pages<Row, Mark = undefined> {
   readonly #read: ReadPage<Row, Mark>;
   readonly #pages: Page<Row, Mark>[] = [];
+  /** The first row of each page, and of the next one: a million rows are some thousand pages. */
+  readonly #firsts: number[] = [0];
   readonly #ended = new AbortController();
   readonly #loading = new Set<number>();
   readonly #listeners = new Set<() => void>();
@@ -58,7 +60,7 @@ export class Pages<Row, Mark = undefined> {
 
   /** Rows of all pages that were read. */
   get count(): number {
-    return this.#pages.reduce((sum, { count }) => sum + count, 0);
+    return this.#firsts.at(-1) ?? 0;
   }
 
   /** True when the last page was read. */
@@ -85,16 +87,17 @@ export class Pages<Row, Mark = undefined> {
 
   /** The row at a place; undefined while its page is read. */
   row(at: number): Row | undefined {
-    let first = 0;
-    for (const [number, page] of this.#pages.entries()) {
-      if (at < first + page.count) {
-        page.used = ++this.#clock;
-        if (!page.rows) void this.#load(number);
-        return page.rows?.[at - first];
-      }
-      first += page.count;
+    let [low, high] = [0, this.#pages.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (at < (this.#firsts[middle + 1] ?? 0)) high = middle;
+      else low = middle + 1;
     }
-    return undefined;
+    const page = this.#pages[low];
+    if (!page || at < 0 || at >= this.count) return undefined;
+    page.used = ++this.#clock;
+    if (!page.rows) void this.#load(low);
+    return page.rows?.[at - (this.#firsts[low] ?? 0)];
   }
 
   /** The first row in memory that a test takes; reads nothing. */
@@ -114,6 +117,7 @@ export class Pages<Row, Mark = undefined> {
       page.rows = page.rows.toSpliced(at, 1, ...(other === undefined ? [] : [other]));
       page.count = page.rows.length;
     }
+    this.#place(0);
     this.#changed();
   }
 
@@ -127,6 +131,11 @@ export class Pages<Row, Mark = undefined> {
     this.#unmatched = 0;
     this.#changed();
     void this.more();
+  }
+
+  /** Says anew where pages begin, from one of them on. */
+  #place(from: number): void {
+    for (let at = from; at < this.#pages.length; at++) this.#firsts[at + 1] = (this.#firsts[at] ?? 0) + (this.#pages[at]?.count ?? 0);
   }
 
   #changed(): void {
@@ -143,6 +152,7 @@ export class Pages<Row, Mark = undefined> {
     try {
       const { rows, next, scanned, cost, mark } = await this.#read(cursor, previous?.mark, this.#ended.signal);
       this.#pages[number] = { cursor, next, count: rows.length, mark, rows, used: ++this.#clock };
+      if (!known || known.count !== rows.length) this.#place(number);
       if (!known) {
         this.scanned += scanned;
         this.#unmatched = rows.length > 0 ? 0 : this.#unmatched + scanned;

@@ -1,4 +1,3 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode, type RefObject } from "react";
 import type { WireRow } from "../wire.ts";
 import { idIn } from "./form-parts.tsx";
@@ -6,6 +5,7 @@ import { counted, Failure, Notice } from "./item-parts.tsx";
 import type { Pages } from "./pages.ts";
 import { type Column, ColumnHead, DataCell, type Editing, FilterCell, type HeadProps, moved, type Place, textIn } from "./row-cells.tsx";
 import type { RowEdits } from "./row-edits.ts";
+import { useRowWindow } from "./row-window.ts";
 
 const ROW = 32;
 
@@ -129,13 +129,12 @@ export const RowGrid = (props: RowGridProps): ReactNode => {
   const { type, query, pages, edits, columns, filters, change, editable, keyOf, menu } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const { count } = pages;
-  const virtual = useVirtualizer({ count: count + 1, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 8 });
-  const visible = virtual.getVirtualItems();
+  const { visible, height, show } = useRowWindow({ count: count + 1, row: ROW, scroller, overscan: 8 });
   const last = visible.at(-1)?.index ?? 0;
   useEffect(() => {
     if (last >= count - 40) void pages.more();
   });
-  const { active, edited, moveTo, open, onKey } = useActiveCell(props, scroller, (row) => virtual.scrollToIndex(row));
+  const { active, edited, moveTo, open, onKey } = useActiveCell(props, scroller, show);
   const cellsOf = (row: WireRow, at: number): ReactNode => {
     const key = keyOf(row);
     return columns.map((column, place) => {
@@ -179,7 +178,7 @@ export const RowGrid = (props: RowGridProps): ReactNode => {
       onKeyDown={onKey}
     >
       <GridHeads {...{ type, query, columns, filters, change, ...(menu ? { menu } : {}) }} />
-      <div className="grid-body" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
+      <div className="grid-body" role="rowgroup" style={{ height }}>
         {visible.map(({ index: at, start }) => (
           <div key={at} className="data-row" role="row" aria-rowindex={at + 3} style={{ transform: `translateY(${start}px)` }}>
             {contents(at)}

@@ -1,10 +1,11 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useEffect, useMemo, useRef, useState, type CSSProperties, type KeyboardEvent, type ReactNode } from "react";
-import type { WireItem } from "../wire.ts";
+import type { WireChange, WireItem } from "../wire.ts";
 import { get, useAnswer, useLast } from "./api.ts";
+import { useMarks } from "./changes.ts";
 import { ItemPanel } from "./item-panel.tsx";
 import { type ItemPages, openItemPages, type TableRow } from "./item-pages.ts";
 import {
+  changeWords,
   counted,
   EndLink,
   Failure,
@@ -18,9 +19,11 @@ import {
   TypeMark,
   useColour,
 } from "./item-parts.tsx";
+import { MarkSwitch } from "./mark-switch.tsx";
 import { useModel } from "./model.ts";
 import { usePages } from "./pages.ts";
 import { addressOf, go, linkTo, type Query } from "./route.ts";
+import { useRowWindow } from "./row-window.ts";
 import "./table.css";
 
 /** Pixels of a row: a label and a value. */
@@ -61,17 +64,19 @@ interface RowProps {
   readonly partitionKey: string;
   readonly sortKey: string | undefined;
   readonly active: boolean;
+  /** What became of the item since the view was opened. */
+  readonly mark: WireChange["kind"] | undefined;
   readonly at: number;
   /** The same function in every rendering, so that rows that only move are not rendered again. */
   readonly onSelect: (at: number) => void;
 }
 
-const Row = memo(({ row, showsPartition, partitionKey, sortKey, active, at, onSelect }: RowProps): ReactNode => {
+const Row = memo(({ row, showsPartition, partitionKey, sortKey, active, mark, at, onSelect }: RowProps): ReactNode => {
   const { item } = row;
   const colour = useColour();
   return (
     <div
-      className={`cells ${row.first ? "first" : ""} ${row.shaded ? "shaded" : ""} ${active ? "active" : ""} ${colour(item.kind === "system" ? "~" : item.name)}`}
+      className={`cells ${row.first ? "first" : ""} ${row.shaded ? "shaded" : ""} ${active ? "active" : ""} ${mark === undefined ? "" : `marked ${mark}`} ${colour(item.kind === "system" ? "~" : item.name)}`}
       onClick={() => onSelect(at)}
     >
       <div role="gridcell" className="cell partition">
@@ -94,6 +99,7 @@ const Row = memo(({ row, showsPartition, partitionKey, sortKey, active, at, onSe
           <TypeMark type={item.kind === "system" ? "~" : item.name} kind={item.kind}>
             {nameOf(item)}
           </TypeMark>
+          {mark === undefined ? null : <span className="change-word">{changeWords[mark]}</span>}
         </small>
         <span className="line">
           {sortKey === undefined ? <span className="literal">no sort key</span> : <KeyText pieces={item.keys[sortKey]} />}
@@ -123,7 +129,7 @@ const Row = memo(({ row, showsPartition, partitionKey, sortKey, active, at, onSe
 Row.displayName = "Row";
 
 /** The title of the table, an index, or one partition, with the way back. */
-const Heading = ({ query, pages }: { readonly query: Query; readonly pages: ItemPages }): ReactNode => {
+const Heading = ({ query, pages, live }: { readonly query: Query; readonly pages: ItemPages; readonly live: ReactNode }): ReactNode => {
   const { table } = useModel();
   const { index, partition } = query;
   const read = pages.isComplete ? counted(pages.count, "item") : `${pages.count.toLocaleString("en-US")}+ items`;
@@ -147,6 +153,7 @@ const Heading = ({ query, pages }: { readonly query: Query; readonly pages: Item
           {read} · {showUnits(pages.readUnits)}
         </span>
       </p>
+      {live}
       <p className="hints" aria-label="Keys">
         <kbd>↑</kbd>
         <kbd>↓</kbd> move <kbd>Enter</kbd> open <kbd>Alt →</kbd> jump
@@ -198,6 +205,8 @@ interface GridProps {
   readonly pages: ItemPages;
   readonly keys: readonly [string, string | undefined];
   readonly select: (item: WireItem | undefined) => void;
+  /** What became of an item since the view was opened. */
+  readonly marked: (item: WireItem) => WireChange["kind"] | undefined;
 }
 
 const GridHead = ({ keys: [partitionKey, sortKey] }: Pick<GridProps, "keys">): ReactNode => (
@@ -218,12 +227,11 @@ const GridHead = ({ keys: [partitionKey, sortKey] }: Pick<GridProps, "keys">): R
 );
 
 /** The rows in view, of however many there are. */
-const ItemGrid = ({ query, pages, keys, select }: GridProps): ReactNode => {
+const ItemGrid = ({ query, pages, keys, select, marked }: GridProps): ReactNode => {
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState(0);
   const { count } = pages;
-  const virtual = useVirtualizer({ count: count + 1, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 12 });
-  const visible = virtual.getVirtualItems();
+  const { visible, height, top, show } = useRowWindow({ count: count + 1, row: ROW, scroller, overscan: 12 });
   const last = visible.at(-1)?.index ?? 0;
   useEffect(() => {
     if (last >= count - 40) void pages.more();
@@ -239,7 +247,7 @@ const ItemGrid = ({ query, pages, keys, select }: GridProps): ReactNode => {
     if (event.key === "ArrowRight" && event.altKey && end) go(addressOf("table", { partition: end.partition }));
     else if (to !== undefined && !event.altKey) {
       setActive(to);
-      virtual.scrollToIndex(to);
+      show(to);
     } else if (event.key === "Enter") choose(active);
     else if (event.key === "Escape") select(undefined);
     else return;
@@ -249,12 +257,12 @@ const ItemGrid = ({ query, pages, keys, select }: GridProps): ReactNode => {
   chosen.current = choose;
   const onSelect = useCallback((at: number) => chosen.current(at), []);
   const widths = useWidths(pages, count, keys);
-  const top = Math.floor((virtual.scrollOffset ?? 0) / ROW);
   const contents = (at: number): ReactNode => {
     const row = at < count ? pages.row(at) : undefined;
     const [partitionKey, sortKey] = keys;
     const showsPartition = row?.first === true || at === top;
-    if (row) return <Row {...{ row, showsPartition, partitionKey, sortKey, at, onSelect }} active={at === active} />;
+    if (row)
+      return <Row {...{ row, showsPartition, partitionKey, sortKey, at, onSelect }} active={at === active} mark={marked(row.item)} />;
     return (
       <div role="gridcell" className="foot">
         {at < count ? <span className="reading">Reading…</span> : <Foot pages={pages} />}
@@ -275,7 +283,7 @@ const ItemGrid = ({ query, pages, keys, select }: GridProps): ReactNode => {
       style={{ "--partition": `${widths.partition}px`, "--sort": `${widths.sort}px` } as CSSProperties}
     >
       <GridHead keys={keys} />
-      <div className="grid-body" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
+      <div className="grid-body" role="rowgroup" style={{ height }}>
         {visible.map(({ index: at, start }) => (
           <div
             key={at}
@@ -325,16 +333,32 @@ export const TableView = ({ query }: { readonly query: Query }): ReactNode => {
   const index = indexes.find(({ name }) => name === query["index"]) ?? table;
   const partitionKey = index?.partitionKey ?? "pk";
   const tableKeys = useMemo(() => [table?.partitionKey ?? "pk", ...(table?.sortKey === undefined ? [] : [table.sortKey])], [table]);
+  const marks = useMarks();
   const { item: id, index: name, partition, types } = query;
   const [pages, again] = usePages(JSON.stringify([name, partition, types, partitionKey]), () =>
     openItemPages({ index: name, partition, types }, partitionKey),
   );
+  // The newest change of each item; a row of the table itself shows what is stored now.
+  const marked = useMemo(
+    () => new Map(marks.changes.toReversed().map((change) => [idOf(change.item, tableKeys), change.kind])),
+    [marks.changes, tableKeys],
+  );
+  const newest = marks.changes[0]?.number;
+  useEffect(() => {
+    if (index?.name !== undefined) return;
+    for (const { kind, item } of marks.changes.toReversed()) {
+      const isIt = (row: TableRow): boolean => idOf(row.item, tableKeys) === idOf(item, tableKeys);
+      const row = kind === "modify" ? pages.held(isIt) : undefined;
+      if (row) pages.replace(isIt, { ...row, item });
+    }
+    // The newest change says that there are others.
+  }, [newest, pages]);
   const select = (item: WireItem | undefined): void =>
     go(addressOf("table", { ...query, item: item && idOf(item, tableKeys) }), { replace: true });
   return (
     <div className="table-view">
       <div className="table-main">
-        <Heading query={query} pages={pages} />
+        <Heading query={query} pages={pages} live={<MarkSwitch marks={marks} again={again} />} />
         {pages.error && pages.count === 0 ? (
           <Failure error={pages.error} again={() => pages.retry()} />
         ) : pages.count === 0 && pages.isComplete ? (
@@ -346,6 +370,7 @@ export const TableView = ({ query }: { readonly query: Query }): ReactNode => {
             pages={pages}
             keys={[partitionKey, index?.sortKey]}
             select={select}
+            marked={(item) => marked.get(idOf(item, tableKeys))}
           />
         )}
       </div>
