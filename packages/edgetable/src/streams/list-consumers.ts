@@ -79,8 +79,6 @@ const lagBehind = async (
  * @param db a connection of the model
  * @throws {plan.invalidOption} when `stream` is needed and is not given
  * @throws {plan.unsupported} where the table's key has no text that keeps jobs together
- * @example
- * for (const { name, lag } of await listConsumers(db)) console.log(name, lag);
  */
 export const listConsumers = async (db: object, options: ListConsumersOptions = {}): Promise<readonly ConsumerGroup[]> => {
   const { session, place } = driverOf(db);
