@@ -133,6 +133,14 @@ const PlaceSelect = ({
   </label>
 );
 
+const DeleteButton = ({ busy, remove }: { readonly busy: boolean; readonly remove: () => void }): ReactNode => (
+  <p>
+    <button type="button" className="quiet danger" disabled={busy} onClick={remove}>
+      Delete the field and its values
+    </button>
+  </p>
+);
+
 /** The name and the type of a new field, or of one that is changed. What a change of type would lose is said before it is made. */
 export const FieldDialog = ({
   field,
@@ -204,18 +212,7 @@ export const FieldDialog = ({
           {problem}
         </p>
       )}
-      {field ? (
-        <p>
-          <button
-            type="button"
-            className="quiet danger"
-            disabled={busy}
-            onClick={() => void attempt(() => send({ change: "delete", fieldId: field.fieldId }))}
-          >
-            Delete the field and its values
-          </button>
-        </p>
-      ) : null}
+      {field ? <DeleteButton busy={busy} remove={() => void attempt(() => send({ change: "delete", fieldId: field.fieldId }))} /> : null}
     </Confirm>
   );
 };
