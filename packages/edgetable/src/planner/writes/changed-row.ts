@@ -2,7 +2,8 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes } from "../../ir/logical-write.ts";
 import type { PathChange } from "../../schema/check-operands.ts";
 import type { AttributePathChange, Term } from "../../ir/write-plan.ts";
-import type { AttributeValue } from "../../transport/operations.ts";
+import type { Shape } from "../../schema/catalog.ts";
+import type { AttributeValue, Item } from "../../transport/operations.ts";
 import { addDecimals, readDecimal } from "../../util/decimal.ts";
 import { defined } from "../../util/invariant.ts";
 import { isNumber } from "../../util/json-text.ts";
@@ -16,8 +17,12 @@ export interface PathRules {
    * @throws {execute.rejected} for a path whose parent is missing or of another type
    */
   readonly apply: (before: Row, changes: readonly PathChange[]) => Row;
-  /** What a stored attribute becomes, with all digits of its numbers; the changes must leave it there. */
-  readonly store: (field: string, stored: AttributeValue, changes: readonly PathChange[]) => AttributeValue;
+  /** Gives the numbers of attributes that are written whole, and into which paths lead, all digits of those that were read. */
+  readonly keepDigits: (
+    shape: Shape,
+    set: Record<string, AttributeValue>,
+    read: { readonly paths: readonly PathChange[]; readonly image: Item },
+  ) => void;
   /** The changes as the item takes them; `attributeOf` tells where it stores a field, if it does. */
   readonly encode: (changes: readonly PathChange[], attributeOf: (field: string) => string | undefined) => readonly AttributePathChange[];
   /** What must hold for DynamoDB to find the parents of the paths. */

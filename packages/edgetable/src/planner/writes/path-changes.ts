@@ -2,6 +2,7 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { PathChange } from "../../schema/check-operands.ts";
 import type { AttributePathChange, Term } from "../../ir/write-plan.ts";
 import { decodeValue, encodeValue, keepDigits } from "../../requests/attribute-value.ts";
+import { attributeOf } from "../../requests/encode-item.ts";
 import type { AttributeValue } from "../../transport/operations.ts";
 import { addDecimals } from "../../util/decimal.ts";
 import { isNumber, jsonText } from "../../util/json-text.ts";
@@ -144,9 +145,14 @@ export const pathRules: PathRules = {
     for (const { steps } of changes) if (own(row, steps[0]) !== undefined) setOwn(row, steps[0], structuredClone(row[steps[0]]));
     return applyAll(row, changes, changedValue);
   },
-  store: (field, stored, changes) => {
-    const own = changes.filter(({ steps }) => steps[0] === field);
-    return encodeExactly(applyAll({ [field]: decodeExactly(stored) }, own, changedExactly)[field], field);
+  keepDigits: (shape, set, { paths, image }) => {
+    for (const field of new Set(paths.map(({ steps }) => steps[0]))) {
+      const attribute = field in (shape.former ?? {}) ? undefined : attributeOf(shape, field);
+      const stored = attribute === undefined ? undefined : own(image, attribute);
+      if (attribute === undefined || !stored || !(attribute in set)) continue;
+      const mine = paths.filter(({ steps }) => steps[0] === field);
+      set[attribute] = encodeExactly(applyAll({ [field]: decodeExactly(stored) }, mine, changedExactly)[field], field);
+    }
   },
   encode: (changes, attributeOf) =>
     fromTheEnd(changes).flatMap(({ verb, path, steps: [field, ...within], value }): AttributePathChange[] => {

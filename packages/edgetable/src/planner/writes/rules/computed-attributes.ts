@@ -2,7 +2,6 @@ import { EdgetableError, isEdgetableError } from "../../../errors/edgetable-erro
 import type { Changes, Guards } from "../../../ir/logical-write.ts";
 import { type AttributeChanges, type AttributePathChange, keyId, type Term, type WriteItem } from "../../../ir/write-plan.ts";
 import type { Template } from "../../../keys/key-template.ts";
-import type { PathChange } from "../../../schema/check-operands.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
 import {
   attributeOf,
@@ -414,19 +413,6 @@ const keepDigits = (catalog: Catalog, shape: Shape, { set, add }: Effect, decima
   }
 };
 
-// Of an attribute that a path leads into and that is written whole, the numbers keep all their digits.
-const storePaths = (
-  shape: Shape,
-  { set }: Effect,
-  { paths, image }: { readonly paths: readonly PathChange[]; readonly image: Item },
-): void => {
-  for (const field of new Set(paths.map(({ steps }) => steps[0]))) {
-    const attribute = field in (shape.former ?? {}) ? undefined : attributeOf(shape, field);
-    const stored = attribute === undefined ? undefined : own(image, attribute);
-    if (attribute !== undefined && stored && attribute in set) set[attribute] = pathRules().store(field, stored, paths);
-  }
-};
-
 /**
  * Changes an item's fields and every computed attribute that depends on them: computed from what the call gives if
  * that suffices, else from the item as it was read, on condition that what was read is unchanged. Null if there is
@@ -462,7 +448,7 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
   const isResolved = before !== undefined && !keepsVersion;
   const effect = fieldEffects(catalog, shape, isResolved ? resolvedChanges(changes, after) : changes);
   keepDigits(catalog, shape, effect, isResolved ? sums : change.exact);
-  if (isResolved && image && changes.paths) storePaths(shape, effect, { paths: changes.paths, image });
+  if (isResolved && image && changes.paths) pathRules().keepDigits(shape, effect.set, { paths: changes.paths, image });
   const touched = touchedAttributes(catalog, change);
   const computed = changeComputed(catalog, change, { after, isRead: image !== undefined }, { touched, effect });
   const { remove, set } = effect;
