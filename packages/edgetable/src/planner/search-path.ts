@@ -2,12 +2,23 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Filter, LogicalPlan, Merge, Search } from "../ir/logical-plan.ts";
 import { type Catalog, projectedAttributes, idPaths, type Index, type Shape } from "../schema/catalog.ts";
 import { accessPaths, fixesField, inShape, rangesOver, type AccessPath } from "./access-path.ts";
+import { startsAtZero } from "../schema/derived.ts";
 import { searchRows } from "./assumed-rows.ts";
 import { choicesFor, choosePath, priced, ranked, searchesOf, searchShapes, type Planning, type Searching } from "./choose-path.ts";
 import { tellsEnds } from "./projected-attributes.ts";
 import { canRange, exactRanges, filtered } from "./rules.ts";
 
 const idFields = (catalog: Catalog, shape: Shape): readonly string[] => idPaths(catalog, shape).map((path) => inShape(shape, path));
+
+/** True for an attribute that every item has once its table is migrated: a count or sum that the library keeps from the first row on. */
+const isAlwaysKept = ({ facts: { aggregates, summaries } }: Catalog, { definition }: Shape, field: string): boolean =>
+  [...aggregates, ...summaries].some(
+    (fact) =>
+      ("node" in fact ? fact.node : fact.edge) === definition &&
+      fact.attribute === field &&
+      fact.freshness !== "batch" &&
+      startsAtZero(fact.operation),
+  );
 
 /**
  * An index leaves out items that lack an attribute of its key. These are such attributes that the search does not ask
@@ -20,7 +31,10 @@ const unaskedAttributes = (catalog: Catalog, index: Index, search: Search): read
     const asked = new Set([...idFields(catalog, shape), ...search.present.map((path) => inShape(shape, path))]);
     for (const attribute of [index.partitionKey, index.sortKey ?? ""]) {
       const template = shape.sparse.includes(attribute) ? shape.keys[attribute] : undefined;
-      for (const field of template?.fields ?? []) if (!asked.has(field) && !template?.optional.includes(field)) unasked.push(field);
+      for (const field of template?.fields ?? []) {
+        if (asked.has(field) || template?.optional.includes(field) || isAlwaysKept(catalog, shape, field)) continue;
+        unasked.push(field);
+      }
     }
   }
   return unasked;

@@ -1,6 +1,10 @@
 /** What an aggregate computes. */
 export type AggregateOperation = "count" | "sum" | "min" | "max" | "average" | "distinct";
 
+/** True for operations whose value over no rows is 0; the others have none. */
+export const startsAtZero = (operation: AggregateOperation): boolean =>
+  operation === "count" || operation === "sum" || operation === "distinct";
+
 /**
  * When a derived attribute follows its sources. `transaction`: in the write's own transaction. `stream`: by the stream
  * processor, usually within a second. `batch`: by a scheduled batch job.

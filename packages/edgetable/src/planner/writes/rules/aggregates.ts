@@ -17,6 +17,7 @@ import {
   type SummaryFact,
 } from "../../../schema/facts.ts";
 import { counterSetsOf } from "../../../schema/counter-sets.ts";
+import { startsAtZero } from "../../../schema/derived.ts";
 import { DELETING } from "../../../schema/system-items.ts";
 import type { AttributeValue, Item } from "../../../transport/operations.ts";
 import { addDecimals, negateDecimal, readDecimal } from "../../../util/decimal.ts";
@@ -161,9 +162,8 @@ const derivedAttributes = (
   const row: Record<string, unknown> = {};
   const before: Row | undefined = image ? { ...decodeItem(catalog, shape, image) } : undefined;
   for (const [name, { operation, freshness }] of Object.entries(definition.derived ?? {})) {
-    const startsAtZero = operation === "count" || operation === "sum" || operation === "distinct";
     // A program of an older model may have dropped what the stream wrote, which the stream brings back.
-    const starts = startsAtZero && (before ? freshness === "stream" : freshness !== "batch");
+    const starts = startsAtZero(operation) && (before ? freshness === "stream" : freshness !== "batch");
     const value = (before && own(before, name)) ?? (starts ? 0 : undefined);
     if (value !== undefined) row[name] = value;
   }
