@@ -10,13 +10,18 @@ const isSet = (value: unknown): value is ReadonlySet<unknown> => value instanceo
 const isPlain = (value: unknown): value is Row =>
   typeof value === "object" && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null);
 
+/** DynamoDB takes 32 levels of nesting. What is deeper is left as it is, and the write refuses it. */
+const MOST_LEVELS = 32;
+
 /** A value with its numbers in a form, as far as reads return them in the other one. */
-const inForm = (value: unknown, form: Form): unknown => {
+const inForm = (value: unknown, form: Form, levels = MOST_LEVELS): unknown => {
   if (typeof value === "bigint") return form === "number" && !Number.isSafeInteger(Number(value)) ? Number(value) : value;
   if (typeof value === "number") return form === "bigint" && Number.isSafeInteger(value) ? BigInt(value) : value;
-  if (Array.isArray(value)) return value.map((one) => inForm(one, form));
-  if (isSet(value)) return new Set([...value].map((one) => inForm(one, form)));
-  return isPlain(value) ? mapValues(value, (one) => inForm(one, form)) : value;
+  if (levels === 0) return value;
+  const within = (one: unknown): unknown => inForm(one, form, levels - 1);
+  if (Array.isArray(value)) return value.map(within);
+  if (isSet(value)) return new Set([...value].map(within));
+  return isPlain(value) ? mapValues(value, within) : value;
 };
 
 // A path may end above the number, at a union or at a set, which has no positions: all numbers below it are converted.
@@ -28,17 +33,20 @@ const convertAt = (value: unknown, [step, ...rest]: Path, form: Form): unknown =
 };
 
 const isSame = (a: unknown, b: unknown): boolean => {
+  if (Object.is(a, b)) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, at) => isSame(one, b[at]));
   if (isSet(a) && isSet(b)) return isSame([...a], [...b]);
   if (isPlain(a) && isPlain(b)) return isSame(Object.keys(a), Object.keys(b)) && isSame(Object.values(a), Object.values(b));
-  return Object.is(a, b);
+  return false;
 };
 
 /** Whether all numbers of a value are stored as they are if they are written as doubles. */
-const isExact = (value: unknown): boolean => {
+const isExact = (value: unknown, levels = MOST_LEVELS): boolean => {
   if (typeof value === "bigint") return Number.isFinite(Number(value)) && sameDecimals(String(value), String(Number(value)));
-  if (Array.isArray(value) || isSet(value)) return [...value].every(isExact);
-  return !isPlain(value) || Object.values(value).every(isExact);
+  if (levels === 0) return true;
+  const within = (one: unknown): boolean => isExact(one, levels - 1);
+  if (Array.isArray(value) || isSet(value)) return [...value].every(within);
+  return !isPlain(value) || Object.values(value).every(within);
 };
 
 /** A schema makes another value of a number that had to be rounded for it. */
@@ -84,7 +92,9 @@ export const askInOtherForms = (
         return first;
       }
     }
-    const refused = result.issues.map(({ path = [] }) => path.map((step) => (typeof step === "object" ? step.key : step)));
+    const refused = result.issues
+      .filter(({ path = [] }) => path.length <= MOST_LEVELS)
+      .map(({ path = [] }) => path.map((step) => (typeof step === "object" ? step.key : step)));
     let isDone = true;
     for (const [id, path] of new Map(refused.map((one) => [JSON.stringify(one.map(String)), one]))) {
       const at = (tried.get(id)?.at ?? -1) + 1;
