@@ -477,6 +477,20 @@ test("a changed order is not read from old keys, until the items have the new on
   expect(late.sent).toEqual(["GetItem", "Query", "Query"]);
 });
 
+test("a new edge type is read in its order at once: all its edges have its keys", async () => {
+  const schema = z.object({ at: z.string() });
+  const follows = edge({ from: "person", to: "person", schema, orderBy: "at" });
+  const before = defineGraph({ table, nodes: { person }, edges: { follows } }).connect({ transport: engine.transport });
+  await before.table.create();
+  const admires = edge({ from: "person", to: "person", schema, orderBy: "at" });
+  const after = defineGraph({ table, nodes: { person }, edges: { follows, admires } }).connect({ transport: engine.transport });
+  for (const id of ["P1", "P2"]) await after.person.create({ id, name: id }).orThrow();
+  await after.admires.link({ id: "P1" }, { id: "P2" }, { at: "2026" }).orThrow();
+  const recent = { at: { gte: "2" } };
+  expect(await after.person({ id: "P2" }).in("admires").where(recent).edges()).toHaveLength(1);
+  expect(await after.person({ id: "P1" }).out("admires").where(recent).edges()).toHaveLength(1);
+});
+
 test("an order is not read from the entries that another edge type left in its index", async () => {
   const graph = (ordered: "likes" | "joins") => {
     const of = (name: string) =>
