@@ -20,7 +20,8 @@ const NONE: ReadonlySet<string> = new Set();
 /** True for a kind of items that the recorded model does not have, by this name or another: its items are younger than the record. */
 const isNew = ({ catalog }: Session, { id, role }: Shape, ours: ModelDescription, recorded: ModelDescription): boolean => {
   if (role !== "own" || recorded.items[id]) return false;
-  const keyOf = (item: DescribedItem | undefined): string => JSON.stringify(keyAttributes(catalog.index).map((key) => item?.keys[key]));
+  const { partitionKey, sortKey } = catalog.index;
+  const keyOf = (item: DescribedItem | undefined): string => JSON.stringify([item?.keys[partitionKey], item?.keys[sortKey ?? ""]]);
   const key = keyOf(ours.items[id]);
   return !Object.values(recorded.items).some((item) => keyOf(item) === key);
 };
@@ -33,7 +34,7 @@ const incompleteEntries = (session: Session, ours: ModelDescription, recorded: M
   const { catalog } = session;
   const incomplete = new Set<string>();
   for (const index of catalog.indexes) {
-    const isDeclared = Object.hasOwn(catalog.definition.indexes ?? {}, index.name);
+    const isDeclared = Object.hasOwn(catalog.definition.indexes ?? {}, index.name ?? "");
     for (const shape of catalog.shapes) {
       const { id, keys } = shape;
       if (!keyAttributes(index).every((attribute) => attribute in keys)) continue;
