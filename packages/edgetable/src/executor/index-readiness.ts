@@ -58,8 +58,7 @@ export const readsDeclaredIndex = ({ catalog }: Session, steps: readonly AccessS
 
 /**
  * Checks that the table's record has the entries of the indexes that are read. Gives true if it has all of the model, so that
- * nothing need be checked any more. One GetItem for each session, and one for
- * each call while an entry is incomplete.
+ * nothing need be checked any more. One GetItem for each session, and one for each call while an entry is incomplete.
  *
  * @throws {plan.indexIncomplete} when old items may lack the keys of the index
  */
