@@ -1,71 +1,25 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import type { ConnectOptions } from "../client/connect.ts";
 import { defineGraph } from "../client/define-graph.ts";
 import { count } from "../schema/derived.ts";
 import { edge, node } from "../schema/definition.ts";
-import type { ShardCounts, ValueIndex } from "../schema/layout.ts";
-import { verify } from "../verify/index.ts";
-import { startEngine, type TestEngine } from "../test-support/engine.ts";
-import type { Operation, OperationInputs } from "../transport/operations.ts";
+import {
+  byAge,
+  byName,
+  club,
+  connectTo,
+  fast,
+  fill,
+  lab,
+  likes,
+  old,
+  openMigrationsLab,
+  person,
+  watched,
+} from "./migrations-lab.test-support.ts";
 
-let engine: TestEngine;
-let table = "";
-beforeAll(async () => {
-  engine = await startEngine({ alone: true });
-});
-afterAll(() => engine.stop());
-beforeEach(() => {
-  table = engine.freshTableName("migrate");
-});
-
-const person = node({
-  key: "PERSON#{id}",
-  schema: z.object({ id: z.string(), name: z.string(), age: z.int().optional(), city: z.string().optional() }),
-});
-const likes = edge({ from: "person", to: "person" });
-const club = node({ key: "CLUB#{id}", schema: z.object({ id: z.string(), name: z.string() }) });
-
-const connectTo = (indexes: Readonly<Record<string, ValueIndex>>, options: ConnectOptions = {}) =>
-  defineGraph({
-    table,
-    nodes: { person, club },
-    edges: { likes },
-    indexes: indexes as { byName: { entries: { person: "name"; club: "name" } } },
-  }).connect({
-    transport: engine.transport,
-    ...options,
-  });
-
-const byAge = { entries: { person: { by: "age:number", sparse: true } } } as const;
-const byName = (shards: ShardCounts = 1) => ({ entries: { person: "name" }, shards }) as const;
-
-const old = () => connectTo({});
-const fast = { share: 100, indexLag: 0 } as const;
-
-const fill = async (count: number): Promise<void> => {
-  const db = old();
-  await db.table.create();
-  await db.load(
-    Array.from({ length: count }, (_, at) => ({
-      node: "person" as const,
-      row: { id: `P${at}`, name: `N${at % 7}`, ...(at % 3 ? { age: at % 50 } : {}) },
-    })),
-  );
-};
-
-/** The requests of a table, by name. */
-const watched = (): { readonly sent: Operation[]; readonly options: ConnectOptions } => {
-  const sent: Operation[] = [];
-  const transport = {
-    send: async <O extends Operation>(operation: O, input: OperationInputs[O], options?: object) => {
-      sent.push(operation);
-      return engine.transport.send(operation, input, options);
-    },
-    close: () => undefined,
-  };
-  return { sent, options: { transport } };
-};
+openMigrationsLab();
 
 test("a table that was just created follows its model", async () => {
   const db = connectTo({ byAge });
@@ -187,7 +141,7 @@ test("undo deletes an index that the migration had created, and none that was th
 
 test("items that cannot have a key are named, and left out only where that is asked for", async () => {
   await fill(5);
-  const send = async (item: object) => engine.transport.send("PutItem", { TableName: table, Item: item as never });
+  const send = async (item: object) => lab.engine.transport.send("PutItem", { TableName: lab.table, Item: item as never });
   await send({ pk: { S: "PERSON#odd" }, sk: { S: "#" }, type: { S: "person" }, id: { S: "odd" } });
   const db = connectTo({ byName: byName() });
   await expect(db.migrations.run(fast)).rejects.toMatchObject({
@@ -225,11 +179,11 @@ test("what no migration can follow is refused with the remedy", async () => {
   const rekeyed = connectTo({ byName: { entries: { person: { by: ["city", "name"], sparse: true } }, shards: 8 } });
   expect((await rekeyed.migrations.plan()).refusals).toEqual([expect.stringContaining("inPlace")]);
   const renamed = defineGraph({
-    table,
+    table: lab.table,
     nodes: { person: node({ key: "P#{id}", schema: person.schema as z.ZodType<{ id: string; name: string }> }), club },
     edges: { likes },
   });
-  expect((await renamed.connect({ transport: engine.transport }).migrations.plan()).refusals.join()).toContain(
+  expect((await renamed.connect({ transport: lab.engine.transport }).migrations.plan()).refusals.join()).toContain(
     'The key of "person" changes',
   );
 });
@@ -253,7 +207,7 @@ test("a table without a record takes its indexes as complete and is recorded", a
     nodes: { person: { keys: { SK: "PROFILE", GSI1PK: "{name}", GSI1SK: "{id}" } } },
     indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
   };
-  const db = defineGraph({ table, nodes: { person }, layout }).connect({ transport: engine.transport });
+  const db = defineGraph({ table: lab.table, nodes: { person }, layout }).connect({ transport: lab.engine.transport });
   await db.table.create();
   expect(await db.migrations.plan()).toMatchObject({ recorded: undefined, steps: [{ kind: "record" }] });
   expect(await db.migrations.run()).toMatchObject({ complete: true });
@@ -292,7 +246,7 @@ test("an index that somebody created by hand is not read before it is complete",
     { AttributeName: "byNameSk", KeyType: "RANGE" as const },
   ];
   const Create = { IndexName: "byName", KeySchema, Projection: { ProjectionType: "ALL" as const } };
-  await engine.transport.send("UpdateTable", { TableName: table, AttributeDefinitions, GlobalSecondaryIndexUpdates: [{ Create }] });
+  await lab.engine.transport.send("UpdateTable", { TableName: lab.table, AttributeDefinitions, GlobalSecondaryIndexUpdates: [{ Create }] });
   const db = connectTo({ byName: byName() });
   await expect.poll(async () => (await db.migrations.status()).indexes[1]?.state).toBe("incomplete");
   await expect(db.find("person").where({ name: "N1" }).count()).rejects.toMatchObject({ code: "plan.indexIncomplete" });
@@ -307,8 +261,8 @@ test("a count comes to nodes that have edges, beside old writers that do not kee
   for (let at = 1; at < 8; at++) await before.likes.link({ id: `P${at}` }, { id: `P${at % 2}` });
   const kept = edge({ from: "person", to: "person", onDelete: { from: "restrict", to: "restrict" } });
   const fans = node({ key: "PERSON#{id}", schema: person.schema, derived: { fans: count({ in: "likes" }) } });
-  const db = defineGraph({ table, nodes: { person: fans, club }, edges: { likes: kept } }).connect({
-    transport: engine.transport,
+  const db = defineGraph({ table: lab.table, nodes: { person: fans, club }, edges: { likes: kept } }).connect({
+    transport: lab.engine.transport,
   });
   expect((await db.migrations.plan()).steps).toMatchObject([
     { kind: "derive", facts: ["person.fans", "likes.inDegree", "likes.outDegree"] },
@@ -340,12 +294,12 @@ test("the stream, deletion protection and expiry are switched as the model says"
   await fill(1);
   const settings = { stream: true, deletionProtection: true, pointInTimeRecovery: true } as const;
   const of = (given: object) =>
-    defineGraph({ table, nodes: { person, club }, edges: { likes }, ...given }).connect({ transport: engine.transport });
+    defineGraph({ table: lab.table, nodes: { person, club }, edges: { likes }, ...given }).connect({ transport: lab.engine.transport });
   const { steps } = await of({ settings }).migrations.plan();
   expect(steps.map(({ kind }) => kind)).toEqual(["setTable"]);
   expect(steps[0]?.says).toContain("switch the stream on, switch deletion protection on");
   expect(await of({ settings }).migrations.run()).toMatchObject({ complete: true });
-  const { Table } = await engine.transport.send("DescribeTable", { TableName: table });
+  const { Table } = await lab.engine.transport.send("DescribeTable", { TableName: lab.table });
   expect(Table).toMatchObject({
     DeletionProtectionEnabled: true,
     StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
@@ -362,7 +316,9 @@ test("a plan says that the stream is off which is to keep an attribute", async (
     derived: { fans: count({ in: "likes", freshness: "stream" }) },
   });
   const of = (given: object) =>
-    defineGraph({ table, nodes: { person: followed, club }, edges: { likes }, ...given }).connect({ transport: engine.transport });
+    defineGraph({ table: lab.table, nodes: { person: followed, club }, edges: { likes }, ...given }).connect({
+      transport: lab.engine.transport,
+    });
   const said = expect.stringContaining('leaves "fans" to its processor') as string;
   expect((await of({}).migrations.plan()).notes).toContainEqual(said);
   expect((await of({ settings: { stream: true } }).migrations.plan()).notes).not.toContainEqual(said);
@@ -372,13 +328,13 @@ test("reads through an index in use that a kind has just come to are refused unt
   await fill(10);
   const ordered = (both: boolean, options: ConnectOptions = {}) =>
     defineGraph({
-      table,
+      table: lab.table,
       nodes: { person, club: node({ key: "CLUB#{id}", schema: z.object({ id: z.string(), name: z.string() }), mirror: both }) },
       edges: {
         likes: edge({ from: "person", to: "person", schema: z.object({ at: z.string() }), orderBy: "at" }),
         joins: edge({ from: "person", to: "club", schema: z.object({ at: z.string() }), ...(both ? { orderBy: "at" as const } : {}) }),
       },
-    }).connect({ transport: engine.transport, ...options });
+    }).connect({ transport: lab.engine.transport, ...options });
   const before = ordered(false);
   await before.migrations.run({ ...fast, finish: true, inPlace: true });
   await before.club.put({ id: "C", name: "Chess" }).orThrow();
@@ -399,256 +355,4 @@ test("reads through an index in use that a kind has just come to are refused unt
   expect(await db.person({ id: "P1" }).out("likes").edges()).toHaveLength(1);
   expect(await db.club({ id: "C" }).incoming()).toBeDefined();
   expect(sent).toEqual(["Query", "Query"]);
-});
-
-test("a changed order is not read from old keys, until the items have the new ones", async () => {
-  const meets = (orderBy: "at" | "bt", options: ConnectOptions = {}) =>
-    defineGraph({
-      table,
-      nodes: { person },
-      edges: {
-        meets: edge({
-          from: "person",
-          to: "person",
-          schema: z.object({ at: z.string(), bt: z.string() }),
-          orderBy,
-          onDelete: { from: "cascade", to: "cascade" },
-        }),
-      },
-    }).connect({ transport: engine.transport, ...options });
-  const before = meets("at");
-  await before.table.create();
-  for (const id of ["P1", "P2", "P3"]) await before.person.create({ id, name: id }).orThrow();
-  const [one, two] = [{ id: "P2" }, { id: "P3" }] as const;
-  await before.meets.link({ id: "P1" }, one, { at: "1", bt: "9" }).orThrow();
-  await before.meets.link({ id: "P1" }, two, { at: "2", bt: "8" }).orThrow();
-
-  const { sent, options } = watched();
-  const db = meets("bt", options);
-  const out = () => db.person({ id: "P1" }).out("meets");
-  const inward = () => db.person(one).in("meets");
-  const reads = {
-    "a range": () =>
-      out()
-        .where({ bt: { gte: "5" } })
-        .edges(),
-    "the order": () => out().edges(),
-    "a page in order": () => out().page({ limit: 1 }),
-    "a count": () =>
-      out()
-        .where({ bt: { gte: "5" } })
-        .count(),
-    "an incoming range": () =>
-      inward()
-        .where({ bt: { gte: "5" } })
-        .edges(),
-    "the order of in-edges": () => inward().edges(),
-    "a walk": () => out().limit(1).walk().ids(),
-    "a walk against the edges": () =>
-      inward()
-        .where({ bt: { gte: "5" } })
-        .walk()
-        .ids(),
-  };
-  for (const [name, read] of Object.entries(reads))
-    await expect(read(), name).rejects.toMatchObject({ code: "plan.indexIncomplete", details: { shape: "meets" } });
-  // What does not depend on the order is read, and nodes are deleted.
-  expect(await inward().count()).toBe(1);
-  await db.person.create({ id: "P4", name: "P4" }).orThrow();
-  await db.meets.link({ id: "P1" }, { id: "P4" }, { at: "3", bt: "1" }).orThrow();
-  await db.meets.link({ id: "P4" }, { id: "P1" }, { at: "3", bt: "1" }).orThrow();
-  await db.person.delete({ id: "P4" }).orThrow();
-  await db.migrations.run({ ...fast, finish: true, inPlace: true });
-  sent.length = 0;
-  expect((await out().edges()).map(({ to }) => to)).toEqual([two, one]);
-  expect(
-    (
-      await inward()
-        .where({ bt: { gte: "9" } })
-        .edges()
-    ).map(({ bt }) => bt),
-  ).toEqual(["9"]);
-  expect(sent).toEqual(["GetItem", "Query", "Query"]);
-  const late = watched();
-  const another = meets("bt", late.options);
-  await another.person({ id: "P1" }).out("meets").edges();
-  await another.person({ id: "P1" }).out("meets").edges();
-  // The record is read beside the first read of a connection.
-  expect(late.sent).toEqual(["GetItem", "Query", "Query"]);
-});
-
-test("a new edge type is read in its order at once: all its edges have its keys", async () => {
-  const schema = z.object({ at: z.string() });
-  const follows = edge({ from: "person", to: "person", schema, orderBy: "at" });
-  const before = defineGraph({ table, nodes: { person }, edges: { follows } }).connect({ transport: engine.transport });
-  await before.table.create();
-  const admires = edge({ from: "person", to: "person", schema, orderBy: "at" });
-  const after = defineGraph({ table, nodes: { person }, edges: { follows, admires } }).connect({ transport: engine.transport });
-  for (const id of ["P1", "P2"]) await after.person.create({ id, name: id }).orThrow();
-  await after.admires.link({ id: "P1" }, { id: "P2" }, { at: "2026" }).orThrow();
-  const recent = { at: { gte: "2" } };
-  expect(await after.person({ id: "P2" }).in("admires").where(recent).edges()).toHaveLength(1);
-  expect(await after.person({ id: "P1" }).out("admires").where(recent).edges()).toHaveLength(1);
-});
-
-test("an order is not read from the entries that another edge type left in its index", async () => {
-  const graph = (ordered: "likes" | "joins") => {
-    const of = (name: string) =>
-      edge({ from: "person", to: "person", schema: z.object({ at: z.string() }), ...(name === ordered ? { orderBy: "at" as const } : {}) });
-    return defineGraph({ table, nodes: { person }, edges: { likes: of("likes"), joins: of("joins") } }).connect({
-      transport: engine.transport,
-    });
-  };
-  const before = graph("likes");
-  await before.table.create();
-  for (const id of ["P1", "P2", "P3"]) await before.person.create({ id, name: id }).orThrow();
-  await before.joins.link({ id: "P1" }, { id: "P2" }, { at: "1" }).orThrow();
-  const after = graph("joins");
-  await expect(after.person({ id: "P1" }).out("joins").edges()).rejects.toMatchObject({ code: "plan.indexIncomplete" });
-  // In-edges without an order have always been in `reverse`.
-  expect(await after.person({ id: "P2" }).in("likes").edges()).toEqual([]);
-});
-
-test("facts are derived beside a changed order, before its index is complete", async () => {
-  const people = (orderBy: "at" | "bt", given: object) =>
-    defineGraph({
-      table,
-      nodes: { person: node({ key: "PERSON#{id}", schema: z.object({ id: z.string(), name: z.string() }), ...given }) },
-      edges: {
-        meets: edge({
-          from: "person",
-          to: "person",
-          schema: z.object({ at: z.string(), bt: z.string() }),
-          orderBy,
-          ...(orderBy === "bt" ? { copies: { from: ["name"] } } : {}),
-          onDelete: { from: "cascade", to: "cascade" },
-        }),
-      },
-    }).connect({ transport: engine.transport });
-  const before = people("at", {});
-  await before.table.create();
-  for (const id of ["P1", "P2", "P3"]) await before.person.create({ id, name: id }).orThrow();
-  await before.meets.link({ id: "P1" }, { id: "P2" }, { at: "1", bt: "9" }).orThrow();
-  await before.meets.link({ id: "P3" }, { id: "P2" }, { at: "2", bt: "8" }).orThrow();
-  const derived = {
-    meetings: count({ out: "meets" }),
-    met: count({ in: "meets" }),
-  };
-  const db = people("bt", { derived });
-  await db.migrations.run({ ...fast, inPlace: true });
-  expect(await db.migrations.run({ ...fast, finish: true, inPlace: true })).toMatchObject({ complete: true });
-  expect(await db.person.get({ id: "P2" })).toEqual({ id: "P2", name: "P2", met: 2, meetings: 0 });
-  expect((await db.person({ id: "P2" }).in("meets").edges()).map(({ bt }) => bt)).toEqual(["8", "9"]);
-});
-
-test("a degree guard counts every edge after a migration beside writers that do not know it", async () => {
-  const people = (ends: object) =>
-    defineGraph({
-      table,
-      nodes: { person: node({ key: "PERSON#{id}", schema: z.object({ id: z.string(), name: z.string() }) }) },
-      edges: {
-        likes: edge({ from: "person", to: "person", ...ends }),
-        meets: edge({ from: "person", to: "person", onDelete: { from: "cascade", to: "cascade" } }),
-      },
-    }).connect({ transport: engine.transport });
-  const at = (id: string) => ({ id });
-  const before = people({});
-  await before.table.create();
-  for (let to = 0; to < 9; to++) await before.person.create({ id: `P${to}`, name: `N${to}` }).orThrow();
-  const limited = people({ maxDegree: { from: 4 } });
-  expect((await limited.migrations.plan()).steps).toMatchObject([{ kind: "derive", facts: ["likes.outDegree"] }, { kind: "record" }]);
-  // The first link of the new model counts what there is, and the old one links without counting.
-  await limited.migrations.run(fast);
-  for (const [db, to] of [
-    [before, 1],
-    [limited, 2],
-    [before, 3],
-  ] as const)
-    await db.likes.link(at("P0"), at(`P${to}`)).orThrow();
-  expect(await limited.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
-  expect(await limited.likes.link(at("P0"), at("P4"))).toMatchObject({ ok: true });
-  expect(await limited.likes.link(at("P0"), at("P5"))).toMatchObject({ ok: false, reason: "degreeExceeded" });
-
-  const copying = defineGraph({
-    table,
-    nodes: { person: node({ key: "PERSON#{id}", schema: z.object({ id: z.string(), name: z.string() }) }) },
-    edges: {
-      likes: edge({ from: "person", to: "person", maxDegree: { from: 4 } }),
-      meets: edge({ from: "person", to: "person", onDelete: { from: "cascade", to: "cascade" }, copies: { to: ["name"] } }),
-    },
-  }).connect({ transport: engine.transport });
-  await copying.migrations.run(fast);
-  for (const [db, from] of [
-    [limited, 1],
-    [copying, 2],
-    [limited, 3],
-    [limited, 4],
-  ] as const)
-    await db.meets.link(at(`P${from}`), at("P0")).orThrow();
-  await limited.meets.unlink(at("P1"), at("P0")).orThrow();
-  expect(await copying.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
-  await copying.person.update(at("P0"), { name: "new" }).orThrow();
-  expect((await copying.person(at("P0")).in("meets").edges()).map(({ name }) => name)).toEqual(["new", "new", "new"]);
-  expect((await verify(copying, { settle: 1 })).kinds.map(({ kind }) => kind)).toEqual([]);
-});
-
-test("a kind that leaves an index stays in it until the last program that searches for it has ended", async () => {
-  await fill(3);
-  await old().club.put({ id: "C", name: "N1" });
-  const both = connectTo({ byName: { entries: { person: "name", club: "name" } } });
-  await both.migrations.run({ ...fast, finish: true });
-  const clubs = async () =>
-    (
-      await connectTo({ byName: { entries: { person: "name", club: "name" } } })
-        .find("club")
-        .where({ name: "N1" })
-        .rows()
-    ).length;
-  const db = connectTo({ byName: byName() });
-  expect(await db.migrations.run(fast)).toMatchObject({ complete: false, changed: 0 });
-  expect(await clubs()).toBe(1);
-  expect(await db.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true, changed: 1 });
-  await expect(clubs()).rejects.toMatchObject({ code: "plan.indexIncomplete" });
-});
-
-test("after keys that changed in place were undone, no model reads them until a migration has ended", async () => {
-  await fill(6);
-  await connectTo({ byName: byName() }).migrations.run({ ...fast, finish: true });
-  const rekeyed = connectTo({ byName: { entries: { person: { by: ["city", "name"], sparse: true } } } });
-  await rekeyed.migrations.run({ ...fast, inPlace: true });
-  expect((await rekeyed.migrations.status()).undo).toContain('Items may have either keys in "byName"');
-  const { undone, notes } = await rekeyed.migrations.undo();
-  expect([undone, notes.join(" ")]).toEqual([true, expect.stringContaining('in "byName"')]);
-  const search = async () => connectTo({ byName: byName() }).find("person").where({ name: "N1" }).count();
-  await expect(search()).rejects.toMatchObject({ code: "plan.indexIncomplete" });
-  await expect(rekeyed.find("person").where({ city: "Ulm", name: "N1" }).count()).rejects.toMatchObject({ code: "plan.indexIncomplete" });
-  expect(await connectTo({ byName: byName() }).migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
-  expect(await search()).toBe(1);
-});
-
-test("an index over a derived attribute comes to nodes that programs of both models write", async () => {
-  await fill(2);
-  const fans = node({ key: "PERSON#{id}", schema: person.schema, derived: { fans: count({ in: "likes" }) } });
-  const kept = edge({ from: "person", to: "person", onDelete: { from: "restrict", to: "restrict" } });
-  const db = defineGraph({
-    table,
-    nodes: { person: fans, club },
-    edges: { likes: kept },
-    indexes: { byFans: { entries: { person: "fans:number" } } },
-  }).connect({ transport: engine.transport });
-  await db.person.put({ id: "P0", name: "written by both" }).orThrow();
-  await old().likes.link({ id: "P1" }, { id: "P0" }).orThrow();
-  await db.migrations.run(fast);
-  await old().person.put({ id: "P2", name: "of the old model" }).orThrow();
-  await db.person.put({ id: "P2", name: "of the new model" }).orThrow();
-  expect(await db.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true, leftOut: { items: 0 } });
-  const found = await db
-    .find("person")
-    .where({ fans: { gte: 0 } })
-    .rows();
-  expect(found.map(({ id, fans: number }) => [id, number]).toSorted()).toEqual([
-    ["P0", 1],
-    ["P1", 0],
-    ["P2", 0],
-  ]);
 });
