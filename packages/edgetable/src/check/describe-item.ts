@@ -83,12 +83,12 @@ const keysOf = (catalog: Catalog, shape: Shape | undefined, item: Item): ItemDes
  */
 export const partitionOf = (graph: Catalog | { readonly catalog: Catalog }, type: string, id: Row): string | undefined => {
   const catalog = "catalog" in graph ? graph.catalog : graph;
-  const template = catalog.nodes[type]?.shape.keys[catalog.index.partitionKey];
-  return template && renderTemplate(template, id);
+  const end = catalog.ends[type];
+  return end && renderTemplate(end.partition, id);
 };
 
 const endOf = (catalog: Catalog, role: string, type = "", id: unknown): NamedEnd | undefined => {
-  const node = catalog.nodes[type];
+  const node = catalog.ends[type];
   if (!node || typeof id !== "object" || id === null) return undefined;
   const row = id as Row;
   const partition = partitionOf(catalog, type, row);

@@ -32,13 +32,13 @@ export const attributesOf = (catalog: Catalog, shape: Shape): readonly string[] 
 export const isFixed = (catalog: Catalog, shape: Shape, path: string): boolean => {
   const [head = "", next] = path.split(".");
   if (shape.kind === "edge" && next !== undefined && (head === "from" || head === "to")) {
-    const node = catalog.nodes[shape[head] ?? ""];
+    const node = catalog.ends[shape[head] ?? ""];
     return node === undefined || node.idFields.includes(next) || node.definition.immutable?.includes(next) === true;
   }
   if (definitionOf(catalog, shape)?.immutable?.includes(head)) return true;
   if (shape.kind === "edge") return catalog.edges[shape.definition]?.key.includes(head) === true;
   const own = (shape.kind === "node" ? catalog.nodes : catalog.parts)[shape.definition]?.idFields ?? [];
-  return own.includes(head) || catalog.nodes[shape.from ?? ""]?.idFields.includes(head) === true;
+  return own.includes(head) || catalog.ends[shape.from ?? ""]?.idFields.includes(head) === true;
 };
 
 /** The first value for each key. */

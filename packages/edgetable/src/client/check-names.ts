@@ -3,7 +3,7 @@ import { filtersIn } from "../ir/condition.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Direction } from "../query/reads.ts";
 import { attributesOf } from "../schema/facts.ts";
-import type { EdgeEntry, NodeEntry, Shape } from "../schema/catalog.ts";
+import type { EdgeEntry, EndEntry, Shape } from "../schema/catalog.ts";
 import type { AnyEdge, AnyNode, AnyPart } from "../schema/definition.ts";
 import { VERSION } from "../schema/system-items.ts";
 import { checkKey, refuseStoredNames } from "../schema/check-values.ts";
@@ -68,12 +68,18 @@ export const checkEdgeFilter = (driver: Driver, edge: string, filter: Readonly<R
   for (const where of filtersIn(filter, "where")) {
     checkEdgeFields(driver, edge, attributesIn(Object.keys(where)));
     for (const end of ["from", "to"] as const) {
-      const known = ["type", ...entry[end].flatMap((type) => defined(driver.catalog.nodes[type], type).idFields)];
+      const known = ["type", ...entry[end].flatMap((type) => defined(driver.catalog.ends[type], type).idFields)];
       const of = { kind: "edge", name: edge } as const;
       const within = (names: readonly string[]): readonly string[] => names.map((name) => `${end}.${name}`);
       if (where[end] !== undefined) checkNames(within(namesIn(where[end], `where.${end}`)), of, within(known));
     }
   }
+};
+
+/** The names of the attributes of a node's or part's rows; undefined if its schema does not list them. */
+const namesOf = ({ definition, shape, idFields }: EndEntry): readonly string[] | undefined => {
+  const own = attributesOf(definition);
+  return own && shape.kind === "part" ? [...own, ...idFields] : own;
 };
 
 /**
@@ -86,10 +92,10 @@ export const typesWith = (driver: Driver, types: readonly string[], given: reado
   const having: string[] = [];
   let refusal: unknown;
   for (const name of types) {
-    const { definition, shape } = defined(driver.catalog.nodes[name], name);
+    const entry = defined(driver.catalog.ends[name], name);
     try {
-      refuseStoredNames(shape, given);
-      checkNames(given, { kind: "node", name }, attributesOf(definition));
+      refuseStoredNames(entry.shape, given);
+      checkNames(given, { kind: entry.shape.kind, name }, namesOf(entry));
       having.push(name);
     } catch (error) {
       refusal ??= error;
@@ -204,11 +210,11 @@ export const selectedFields = (
  */
 export const nodeFields = ({ catalog }: Driver, types: readonly string[], select: readonly string[]): readonly string[] => {
   const named = listOf(select, 'attribute names, such as ["name"]');
-  const entries = types.map((type) => defined(catalog.nodes[type], type));
-  const has = ({ definition }: NodeEntry, field: string): boolean => attributesOf(definition)?.includes(field) ?? true;
+  const entries = types.map((type) => defined(catalog.ends[type], type));
+  const has = (entry: EndEntry, field: string): boolean => namesOf(entry)?.includes(field) ?? true;
   const fields = entries.flatMap((entry) => {
     const own = named.filter((field) => has(entry, field) || !entries.some((other) => has(other, field)));
-    return own.length > 0 || named.length === 0 ? (selectedFields({ kind: "node", ...entry }, own) ?? []) : [];
+    return own.length > 0 || named.length === 0 ? (selectedFields({ ...entry, kind: entry.shape.kind, further: entry.idFields }, own) ?? []) : [];
   });
   return [...new Set(fields)];
 };

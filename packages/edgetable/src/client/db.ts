@@ -12,11 +12,11 @@ import { edgeWrites, nodeWrites, partWrites } from "./writes.ts";
 import { jobsOf, type Jobs } from "./jobs.ts";
 import { loadOf, type Load, type LoadRow } from "./load.ts";
 import { migrationsOf, type Migrations } from "./migrations.ts";
-import { nodeReads } from "./node-reads.ts";
-import type { Edges, EdgesInGraph, Nodes, PartRow, Parts } from "./graph-types.ts";
+import { handlesOf, nodeReads } from "./node-reads.ts";
+import type { Edges, EdgesInGraph, Ends, Nodes, PartRow, Parts } from "./graph-types.ts";
 import { partReads } from "./part-reads.ts";
 import type { PartApi } from "./part-types.ts";
-import type { EdgeApi, Find, NodeApi } from "./read-types.ts";
+import type { EdgeApi, Find, NodeApi, PartHandles } from "./read-types.ts";
 
 import { findOf } from "./search.ts";
 import { reshardOf, tableAdmin, type Reshard, type TableAdmin } from "./table.ts";
@@ -48,10 +48,11 @@ export interface DbMembers {
 }
 
 /** The members of a connection that are of the model. */
-type DbKinds<N extends Nodes, E extends Edges, P extends Parts> = {
-  readonly [Name in keyof N & string]: NodeApi<N, E, P, Name>;
-} & { readonly [Name in keyof E & string]: EdgeApi<EdgesInGraph<N, E>[Name], E[Name]["~types"]> } & {
-  readonly [Name in keyof P & string]: PartApi<N[P[Name]["of"]]["~types"]["id"], P[Name]["~types"], PartRow<N, P[Name]>>;
+type DbKinds<N extends Nodes, E extends Edges, P extends Parts, V extends Nodes = Ends<N, P>> = {
+  readonly [Name in keyof N & string]: NodeApi<V, E, P, Name & keyof V>;
+} & { readonly [Name in keyof E & string]: EdgeApi<EdgesInGraph<V, E>[Name], E[Name]["~types"]> } & {
+  readonly [Name in keyof P & string]: PartApi<N[P[Name]["of"]]["~types"]["id"], P[Name]["~types"], PartRow<N, P[Name]>> &
+    PartHandles<V, E, P, Name>;
 };
 
 /** A connection: one member for each node, edge and part of the model. */
@@ -165,7 +166,10 @@ const dbOf = (driver: Driver): object => {
   const db = {
     ...mapValues(catalog.nodes, (entry) => Object.assign(nodeReads(driver, entry), nodeWrites(driver, entry), gridsOf(driver, entry.name))),
     ...mapValues(catalog.edges, (entry) => ({ ...edgeReads(driver, entry), ...edgeWrites(driver, entry) })),
-    ...mapValues(catalog.parts, (entry) => ({ ...partReads(driver, entry), ...partWrites(driver, entry) })),
+    ...mapValues(catalog.parts, (entry) => {
+      const end = catalog.ends[entry.name];
+      return Object.assign(end ? handlesOf(driver, end) : {}, partReads(driver, entry), partWrites(driver, entry));
+    }),
     ...members,
     load: loadOf(driver),
     scan: scanOf(driver),

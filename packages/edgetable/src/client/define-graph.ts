@@ -8,17 +8,17 @@ import type { ConnectOptions } from "./connect.ts";
 import { createDb, type Db } from "./db.ts";
 import type { EdgeRow, Edges, Nodes, PartRow, Parts } from "./graph-types.ts";
 
-/** A sentence for each end of an edge that is not a node type, and for an order that lacks its format. */
-type EdgeCheck<N extends Nodes, E extends AnyEdge> = E["~from" | "~to"] extends keyof N
+/** A sentence for each end of an edge that is neither a node type nor a part, and for an order that lacks its format. */
+type EdgeCheck<Known, E extends AnyEdge> = E["~from" | "~to"] extends Known
   ? [E["~disorder"]] extends [never]
     ? unknown
     : E["~disorder"]
-  : `There is no node type "${Exclude<E["~from"] | E["~to"], keyof N> & string}".`;
+  : `There is no node type "${Exclude<E["~from"] | E["~to"], Known> & string}".`;
 
 // Checks all edges together, and each alone only if one is wrong: most models have no such edge.
-type EdgesCheck<N extends Nodes, E extends Edges> = [E[keyof E]["~from" | "~to"], E[keyof E]["~disorder"]] extends [keyof N, never]
+type EdgesCheck<Known, E extends Edges> = [E[keyof E]["~from" | "~to"], E[keyof E]["~disorder"]] extends [Known, never]
   ? unknown
-  : { readonly [Name in keyof E]: EdgeCheck<N, E[Name]> };
+  : { readonly [Name in keyof E]: EdgeCheck<Known, E[Name]> };
 type PartsCheck<N extends Nodes, P extends Parts> = {
   readonly [Name in keyof P]: P[Name]["of"] extends keyof N ? unknown : { readonly of: `There is no node type "${P[Name]["of"]}".` };
 };
@@ -77,7 +77,7 @@ export const defineGraph = <
 >(definition: {
   readonly table: string;
   readonly nodes: N;
-  readonly edges?: E & EdgesCheck<N, E>;
+  readonly edges?: E & EdgesCheck<keyof N | keyof P, E>;
   readonly parts?: P & PartsCheck<N, P>;
   /**
    * Indexes by value, in Edgetable's own layout, for `db.find`.

@@ -163,7 +163,7 @@ export const explainDeletion = (catalog: Catalog, write: DeleteWrite, { indexLag
   );
   notes.push(...cascadeNotes(catalog, write));
   const cost = costOf(requests);
-  const marking = plan.marks ? readUnits(catalog.nodes[write.name]?.shape.bytes ?? 0, { consistent: true }) : 0;
+  const marking = plan.marks ? readUnits(catalog.ends[write.name]?.shape.bytes ?? 0, { consistent: true }) : 0;
   return {
     kind: "write",
     writes: [write],

@@ -121,7 +121,7 @@ const expectedRows = (plan: ReadPlan, limit: number | undefined): number => {
 
 const explainHydrate = (catalog: Catalog, step: HydrateStep, rows: number): readonly ExplainedRequest[] => {
   if (step.by === "none" || rows === 0) return [];
-  const bytes = Math.max(...step.nodes.map((name) => catalog.nodes[name]?.shape.bytes ?? 0));
+  const bytes = Math.max(...step.nodes.map((name) => catalog.ends[name]?.shape.bytes ?? 0));
   const units = rows * readUnits(bytes, step);
   const after = `the ${[...new Set(step.ends)].map((end) => `"${end}"`).join(" or ")} of each edge`;
   if (step.by === "query")
@@ -179,7 +179,7 @@ export interface ExplainRequest {
 const explainMarker = (catalog: Catalog, marker: MarkerStep, { plan, binding }: ExplainRequest): readonly ExplainedRequest[] => {
   const { node, attribute: field } = marker;
   const key = defined(markerKey(catalog, { node, field }, { [field]: binding.values[0] }), "the key of a marker");
-  const { bytes } = defined(catalog.nodes[node], node).shape;
+  const { bytes } = defined(catalog.ends[node], node).shape;
   const [source] = plan.sources;
   return [
     { operation: "GetItem", input: encodeGet(catalog, key, marker), times: 1, readUnits: readUnits(0, marker) },

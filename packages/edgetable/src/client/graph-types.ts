@@ -93,6 +93,23 @@ export type PartRow<N extends Nodes, P extends AnyPart> = [CopyNames<P["~copies"
   ? P["~types"]["row"]
   : P["~types"]["row"] & Copied<EndRow<N, P["of"]>, P["~copies"]>;
 
+type Flat<Row> = { readonly [Field in keyof Row]: Row[Field] };
+
+/** A part as what edges lead to: its id and its rows have the fields of its node's id too. */
+interface PartAtEnd<Owner, T extends { readonly id: unknown }, Row> extends Omit<AnyNode, "~types"> {
+  readonly "~types": {
+    readonly id: Flat<Owner & T["id"]>;
+    readonly row: Flat<Owner & Row>;
+    readonly input: Readonly<Record<never, never>>;
+    readonly changes: Readonly<Record<never, never>>;
+  };
+}
+
+/** All that edges may lead to: node types, and parts. */
+export type Ends<N extends Nodes, P extends Parts> = keyof P extends never
+  ? N
+  : N & { readonly [Name in keyof P]: PartAtEnd<N[P[Name]["of"]]["~types"]["id"], P[Name]["~types"], PartRow<N, P[Name]>> };
+
 /** What is inferred of each edge type. */
 export type EdgesInGraph<N extends Nodes, E extends Edges> = {
   readonly [Name in keyof E]: EdgeInGraph<N, E[Name], EdgeRow<N, E[Name]>, EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>;

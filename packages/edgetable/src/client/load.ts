@@ -1,6 +1,6 @@
 import type { LoadReport } from "../executor/load/write-rows.ts";
 import type { LoadOptions } from "./job-options.ts";
-import type { Edges, EndId, Nodes, Parts } from "./graph-types.ts";
+import type { Edges, EndId, Ends, Nodes, Parts } from "./graph-types.ts";
 import type { WriteDriver } from "./write-call.ts";
 
 interface NodeRow<Name extends string, Row> {
@@ -29,7 +29,7 @@ export type LoadRow<N extends Nodes, E extends Edges, P extends Parts> =
   | {
       readonly [Name in keyof E & string]: EdgeRow<
         Name,
-        { readonly from: EndId<N, E[Name]["~from"]>; readonly to: EndId<N, E[Name]["~to"]> },
+        { readonly from: EndId<Ends<N, P>, E[Name]["~from"]>; readonly to: EndId<Ends<N, P>, E[Name]["~to"]> },
         E[Name]["~types"]["input"],
         E[Name]["~types"]["changes"]
       >;

@@ -61,7 +61,7 @@ const readingOf = ({ catalog, rulesOff }: Driver, hop: WalkHop): ReadonlyMap<str
 
 const hydrateOf = (catalog: Catalog, { far }: WalkHop, ends: HydrateStep["ends"]): HydrateStep => {
   const isAddressable = far.every((name) => {
-    const { shape, idFields } = defined(catalog.nodes[name], name);
+    const { shape, idFields } = defined(catalog.ends[name], name);
     return isKeyDetermined(catalog, shape, new Set(idFields));
   });
   return { kind: "hydrate", ends, nodes: far, by: isAddressable ? "batchGet" : "query", consistent: false };
@@ -188,7 +188,7 @@ const explainFeed = async (driver: Driver, { state, hop, options }: FeedAsk): Pr
     requests.push({ operation: "Query", input, times: Math.ceil(lanes), readUnits: lanes * price.readUnits, after: "the walk" });
   }
   if (needsNodes(options)) {
-    const bytes = Math.max(0, ...hop.far.map((type) => catalog.nodes[type]?.shape.bytes ?? 0));
+    const bytes = Math.max(0, ...hop.far.map((type) => catalog.ends[type]?.shape.bytes ?? 0));
     const input = `keys of the nodes of a page, ${BATCH_GET_KEYS} a request`;
     const times = Math.ceil(limit / BATCH_GET_KEYS);
     requests.push({ operation: "BatchGetItem", input, times, readUnits: limit * readUnits(bytes), after: "the merge" });

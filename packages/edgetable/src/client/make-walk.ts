@@ -324,7 +324,7 @@ const answerOf = (
       return { ...rest, ...end };
     }
     case "paths": {
-      const typed = Object.keys(catalog.nodes).length > 1;
+      const typed = Object.keys(catalog.ends).length > 1;
       const items = outcome.paths.map((path) => path.map((ref) => shownId(ref, typed)));
       return walked(items, end);
     }
@@ -437,7 +437,7 @@ const readPaths = async (driver: Driver, ask: PathAsk, context: CallContext): Pr
   const found: FoundPaths = await (which === "all" ? allPaths(search, at) : shortestPaths(search, at));
   // A caller that wants one path does not need to know that there are others.
   const stopped = which === "one" && found.stopped?.by === "limit" ? undefined : found.stopped;
-  const several = Object.keys(catalog.nodes).length > 1;
+  const several = Object.keys(catalog.ends).length > 1;
   const items = found.paths.map((path) => path.map((ref) => shownId(ref, several)));
   return walked(items, await end(stopped, stopped && found.state));
 };

@@ -11,7 +11,7 @@ import {
   lookupPlan,
   type LookupState,
 } from "../query/reads.ts";
-import type { NodeEntry } from "../schema/catalog.ts";
+import type { EndEntry, NodeEntry } from "../schema/catalog.ts";
 import { checkId, checkNodeId, leadingIdFields, ofTenant } from "../schema/check-values.ts";
 import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
@@ -30,7 +30,7 @@ import { type AnyHop, type EdgeNames, WalkQuery } from "./walk.ts";
 import { common, paths, type Start, suggest } from "./walks.ts";
 
 /** Groups the rows of one partition: the node, its edges and its parts by name. */
-const toCollection = (entry: NodeEntry, id: Row, found: readonly Found[]): unknown => {
+const toCollection = (entry: EndEntry, id: Row, found: readonly Found[]): unknown => {
   const edges: Record<string, Row[]> = {};
   const parts: Record<string, Row[]> = {};
   let node: Row | undefined;
@@ -56,14 +56,15 @@ type SubtreeOptions = LevelOptions & { readonly depth?: number };
 
 const subtreeOptions: OptionChecks<SubtreeOptions> = { ...levelOptions, depth: undefined };
 
-const lookupOf = (entry: NodeEntry, options: GetOptions, many: boolean): LookupState => {
+const lookupOf = (entry: EndEntry, options: GetOptions, many: boolean): LookupState => {
   const { given = {}, consistent = false, select } = checkOptions(options, getOptions);
-  const state = { of: "node", name: entry.name, many, given: Object.keys(given), consistent } as const;
-  return select === undefined ? state : { ...state, select: selectedFields({ kind: "node", ...entry }, select) };
+  const kind = entry.shape.kind === "part" ? "part" : "node";
+  const state = { of: kind, name: entry.name, many, given: Object.keys(given), consistent } as const;
+  return select === undefined ? state : { ...state, select: selectedFields({ kind, further: entry.idFields, ...entry }, select) };
 };
 
 const getNode =
-  (driver: Driver, entry: NodeEntry) =>
+  (driver: Driver, entry: EndEntry) =>
   (id: Row, options: GetOptions = {}): Read<Row | undefined> => {
     const state = lookupOf(entry, options, false);
     const request: ReadRequest = {
@@ -109,7 +110,7 @@ const getBy =
     return readCall(driver, request, ([one]) => one && onlySelected(fields, one.row));
   };
 
-const rowOf = ({ catalog }: Driver, entry: NodeEntry, id: Row, { given }: GetOptions): Row => {
+const rowOf = ({ catalog }: Driver, entry: EndEntry, id: Row, { given }: GetOptions): Row => {
   const checked = checkNodeId(catalog, entry, id);
   return given ? { ...given, ...checked } : { ...checked };
 };
@@ -141,7 +142,7 @@ const getNodes =
 
 const collect = (
   driver: Driver,
-  entry: NodeEntry,
+  entry: EndEntry,
   { id, ...from }: { readonly id: Row } & Omit<CollectionState, "node">,
 ): Read<unknown> => {
   const state = { node: entry.name, ...from };
@@ -153,14 +154,14 @@ const collect = (
   return readCall(driver, request, (found) => toCollection(entry, id, found));
 };
 
-/** What `db.<node>(id)` returns. */
+/** What `db.<node>(id)` returns, and `db.<part>(id)` of a part at the ends of edges. */
 export class NodeHandle {
   readonly #driver: Driver;
-  readonly #entry: NodeEntry;
+  readonly #entry: EndEntry;
   readonly #id: Row;
   readonly #anchor: readonly string[];
 
-  constructor(driver: Driver, entry: NodeEntry, anchor: { readonly id: Row; readonly fields: readonly string[] }) {
+  constructor(driver: Driver, entry: EndEntry, anchor: { readonly id: Row; readonly fields: readonly string[] }) {
     this.#driver = driver;
     this.#entry = entry;
     this.#id = anchor.id;
@@ -173,6 +174,12 @@ export class NodeHandle {
 
   collection(options: { readonly consistent?: boolean } = {}): Read<unknown> {
     const { consistent = false } = checkOptions(options, consistentOption);
+    if (this.#entry.shape.kind === "part")
+      throw new EdgetableError(
+        "plan.unsupported",
+        `"${this.#entry.name}" is a part, and lies in the collection of its node. Ask for its edges by out() and in().`,
+        { details: { part: this.#entry.name } },
+      );
     return collect(this.#driver, this.#entry, { id: this.#id, direction: "out", consistent, index: undefined });
   }
 
@@ -321,15 +328,19 @@ export class NodeHandle {
   }
 }
 
+/** Gives handles on nodes of a type, or on parts of a kind, by their ids. */
+export const handlesOf =
+  (driver: Driver, entry: EndEntry) =>
+  (id: Row): NodeHandle =>
+    new NodeHandle(driver, entry, { id: checkNodeId(driver.catalog, entry, id), fields: entry.idFields });
+
 /** The reading side of `db.<node>`: a function that returns a handle, and the methods of the node type. */
 export const nodeReads = (driver: Driver, entry: NodeEntry): ((id: Row) => NodeHandle) & object => {
-  const handle = (id: Row): NodeHandle =>
-    new NodeHandle(driver, entry, { id: checkNodeId(driver.catalog, entry, id), fields: entry.idFields });
   const within = (given: Row): NodeHandle => {
     const id = ofTenant(driver.catalog, entry.idFields, checkId(entry.name, [], given));
     return new NodeHandle(driver, entry, { id, fields: leadingIdFields(entry.name, entry.idFields, id) });
   };
-  return Object.assign(handle, {
+  return Object.assign(handlesOf(driver, entry), {
     within,
     get: getNode(driver, entry),
     by: getBy(driver, entry),

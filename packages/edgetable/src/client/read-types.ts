@@ -7,6 +7,7 @@ import type {
   EdgesInGraph,
   EndId,
   EndRow,
+  Ends,
   FetchedNode,
   GivenNode,
   Kinded,
@@ -239,6 +240,18 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
   parts<Part extends keyof P & string>(part: P[Part]["of"] extends Name ? Part : never): PartList<PartRow<N, P[Part]>>;
 }
 
+/** One part at the ends of edges, by its id with that of its node, not yet read. */
+export type PartHandle<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> = Pick<
+  NodeHandle<N, E, P, Name>,
+  "get" | "out" | "in" | "both" | "has"
+> &
+  Walks<N, E, Name>;
+
+/** What `db.<part>` is beside its calls: a function that gives handles, where edges lead to the part. */
+export type PartHandles<N extends Nodes, E extends Edges, P extends Parts, Name> = Name extends keyof N & E[keyof E]["~from" | "~to"]
+  ? (id: N[Name]["~types"]["id"]) => PartHandle<N, E, P, Name & string>
+  : unknown;
+
 type Leading<Id> = Partial<Id>;
 
 /** The value of one unique attribute, or the sentence for a node type without any. */
@@ -400,7 +413,7 @@ export interface WalkFrom<N extends Nodes, E extends Edges, At extends string> {
 }
 
 type NodeField<Node> = Node extends Kinded<unknown, infer Row> ? keyof Row & string : keyof Node & string;
-type Ends<Node, Field> = [Field] extends [never] ? Node : FetchedNode<Node, Field>;
+type AtEnd<Node, Field> = [Field] extends [never] ? Node : FetchedNode<Node, Field>;
 
 /** Edges found by their values, and the nodes at their ends: the Queries, and one BatchGetItem for each 100 nodes. */
 export interface EdgeSearch<Row, Filter, Source, Target> extends Search<Row, Filter> {
@@ -412,18 +425,18 @@ export interface EdgeSearch<Row, Filter, Source, Target> extends Search<Row, Fil
   limit(most: number): EdgeSearch<Row, Filter, Source, Target>;
   using(index: string): EdgeSearch<Row, Filter, Source, Target>;
   /** The nodes that the edges start at, one for each edge. Missing ones are left out and named in the report. */
-  sources<const Field extends NodeField<Source> = never>(options?: SelectEnds<Field>): Read<readonly Ends<Source, NoInfer<Field>>[]>;
+  sources<const Field extends NodeField<Source> = never>(options?: SelectEnds<Field>): Read<readonly AtEnd<Source, NoInfer<Field>>[]>;
   /** The nodes that the edges lead to, one for each edge. */
-  targets<const Field extends NodeField<Target> = never>(options?: SelectEnds<Field>): Read<readonly Ends<Target, NoInfer<Field>>[]>;
+  targets<const Field extends NodeField<Target> = never>(options?: SelectEnds<Field>): Read<readonly AtEnd<Target, NoInfer<Field>>[]>;
   /** Each edge with the node at one of its ends. */
   entries<const Field extends NodeField<Source> = never>(
     end: "from",
     options?: SelectEnds<Field>,
-  ): Read<readonly Entry<Row, Ends<Source, NoInfer<Field>>>[]>;
+  ): Read<readonly Entry<Row, AtEnd<Source, NoInfer<Field>>>[]>;
   entries<const Field extends NodeField<Target> = never>(
     end: "to",
     options?: SelectEnds<Field>,
-  ): Read<readonly Entry<Row, Ends<Target, NoInfer<Field>>>[]>;
+  ): Read<readonly Entry<Row, AtEnd<Target, NoInfer<Field>>>[]>;
 }
 
 type FoundPart<N extends Nodes, P extends AnyPart> = PartRow<N, P> & EndId<N, P["of"]>;
@@ -431,7 +444,7 @@ type FoundPart<N extends Nodes, P extends AnyPart> = PartRow<N, P> & EndId<N, P[
 type FoundRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends keyof N
   ? N[Kind]["~types"]["row"]
   : Kind extends keyof E
-    ? EdgesInGraph<N, E>[Kind]["edge"]
+    ? EdgesInGraph<Ends<N, P>, E>[Kind]["edge"]
     : Kind extends keyof P
       ? FoundPart<N, P[Kind]>
       : never;
@@ -442,8 +455,13 @@ type Common<Rows> = Where<Pick<Rows, keyof Rows>>;
 type EdgeSearchOf<In extends AnyEdgeInGraph> = EdgeSearch<In["edge"], In["filter"], In["source"], In["target"]>;
 
 type SearchOf<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends keyof E
-  ? EdgeSearchOf<EdgesInGraph<N, E>[Kind]>
-  : Search<FoundRow<N, E, P, Kind>, Where<FoundRow<N, E, P, Kind>>, false, Kind extends keyof N & string ? WalkFrom<N, E, Kind> : NoWalk>;
+  ? EdgeSearchOf<EdgesInGraph<Ends<N, P>, E>[Kind]>
+  : Search<
+      FoundRow<N, E, P, Kind>,
+      Where<FoundRow<N, E, P, Kind>>,
+      false,
+      Kind extends keyof N & string ? WalkFrom<Ends<N, P>, E, Kind> : NoWalk
+    >;
 
 type KindedRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends unknown
   ? Kinded<Kind, FoundRow<N, E, P, Kind>>
@@ -455,7 +473,7 @@ type Found<N extends Nodes, E extends Edges, P extends Parts, Given> = Given ext
       KindedRow<N, E, P, Kind>,
       Common<FoundRow<N, E, P, Kind>>,
       true,
-      [Kind] extends [keyof N & string] ? WalkFrom<N, E, Kind> : NoWalk
+      [Kind] extends [keyof N & string] ? WalkFrom<Ends<N, P>, E, Kind> : NoWalk
     >
   : SearchOf<N, E, P, Given>;
 

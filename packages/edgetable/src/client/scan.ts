@@ -2,7 +2,7 @@ import type { Scanning, ScanReport } from "../executor/scan/run-scan.ts";
 import { namesIn } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
 import type { Driver } from "./driver.ts";
-import type { EdgeRow, Edges, EndId, Nodes, PartRow, Parts } from "./graph-types.ts";
+import type { EdgeRow, Edges, EndId, Ends, Nodes, PartRow, Parts } from "./graph-types.ts";
 import type { ScanOptions } from "./scan-rows.ts";
 
 interface ScannedNode<Name, Stored> {
@@ -30,8 +30,8 @@ export type ScanRow<N extends Nodes, E extends Edges, P extends Parts> =
   | {
       readonly [Name in keyof E & string]: ScannedEdge<
         Name,
-        EndId<N, E[Name]["~from"]>,
-        EndId<N, E[Name]["~to"]>,
+        EndId<Ends<N, P>, E[Name]["~from"]>,
+        EndId<Ends<N, P>, E[Name]["~to"]>,
         EdgeRow<N, E[Name]>,
         E[Name]["~types"]["changes"]
       >;

@@ -170,11 +170,11 @@ const avoidIncomplete = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): 
 };
 
 /** A search of a tenant's connection: the tenant is in a node's id, in that of a part's owner, in an edge and in its ends. */
-export const ofTenant = ({ catalog: { tenant, nodes, parts, edges } }: Driver, ask: SearchAsk): SearchAsk => {
+export const ofTenant = ({ catalog: { tenant, ends: known, parts, edges } }: Driver, ask: SearchAsk): SearchAsk => {
   if (!tenant) return ask;
   const { kinds, conditions, values } = ask.state;
   const inAll = (types: readonly (string | undefined)[]): Row =>
-    Object.fromEntries(Object.entries(tenant).filter(([field]) => types.every((type) => nodes[type ?? ""]?.idFields.includes(field))));
+    Object.fromEntries(Object.entries(tenant).filter(([field]) => types.every((type) => known[type ?? ""]?.idFields.includes(field))));
   let where = inAll(kinds.map(({ of, name }) => (of === "node" ? name : parts[name]?.definition.of)));
   if (kinds.every(({ of }) => of === "edge")) {
     const entries = kinds.map(({ name }) => defined(edges[name], name));

@@ -317,7 +317,7 @@ export class WalkQuery {
     const { at, steps } = this.#state;
     for (const edge of edges) checkEdge(this.#driver, at, { edge, direction });
     const { node, anchor } = this.#state;
-    const isLevel = steps.length === 0 && anchor.length < (this.#driver.catalog.nodes[node]?.idFields.length ?? 0);
+    const isLevel = steps.length === 0 && anchor.length < (this.#driver.catalog.ends[node]?.idFields.length ?? 0);
     const plain = { ...plainHop(this.#driver.catalog, { edges, direction, near: at }), ...(isLevel ? { anchor } : {}), ...repeat };
     const { where, whereNode } = named;
     let hop: WalkHop = plain;

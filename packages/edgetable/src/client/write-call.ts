@@ -180,7 +180,7 @@ export const transactOf =
     const writes = token === undefined ? given : given.map((write) => ({ ...write, idempotent: true }));
     for (const write of writes) {
       // How much is deleted with the node is not known before it is read, and may be more than a transaction holds.
-      if (write.kind !== "delete" || write.of !== "node" || !cascades(driver.catalog, write.name)) continue;
+      if (write.kind !== "delete" || !cascades(driver.catalog, write.name)) continue;
       throw new EdgetableError(
         "plan.unsupported",
         `Deleting "${write.name}" also deletes its parts or edges, which a transaction of several calls cannot do. Delete it in a separate call.`,

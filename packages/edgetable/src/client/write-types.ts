@@ -298,8 +298,8 @@ export interface PartWrites<Owner, T extends ItemTypes> {
   upsert(owner: Owner, input: T["input"], changes: Change<T>, options?: UpsertOptions<Where<T["row"]>>): UpsertCall<T["row"]>;
   /** Checks that a part is there and its conditions hold, and changes nothing: a call for `transact`. */
   check(owner: Owner, id: T["id"], options?: CheckOptions<Where<T["row"]>>): WriteCall<T["row"]>;
-  /** Deletes a part that is there. One DeleteItem. */
-  delete(owner: Owner, id: T["id"], options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
+  /** Deletes a part that is there. One DeleteItem; a part whose edges go with it is deleted as such a node is. */
+  delete(owner: Owner, id: T["id"], options?: DeleteOptions<Where<T["row"]>>): DeleteCall<T["row"]>;
 }
 
 /** What is inferred of an edge type by itself. */

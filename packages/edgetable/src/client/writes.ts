@@ -188,7 +188,7 @@ export const partWrites = (driver: WriteDriver, entry: PartEntry): PartWrites<Ro
       return upsertCall(driver, writes.upsert(id, newRowOf(node, input), changes as Row, options));
     },
     check: (node, id, options?: CheckOptions<Row>) => writeCall(driver, writes.check(idOf(node, id), options)),
-    delete: (node, id, options?: Options) => writeCall(driver, writes.delete(idOf(node, id), options)),
+    delete: (node, id, options?: DeleteOptions<Row>) => deleteCall(driver, writes.delete(idOf(node, id), options, deleteChecks), options),
   };
 };
 

@@ -139,7 +139,7 @@ const hydrate = async (reader: Reader, found: readonly Found[], findNode: FindNo
   const { catalog } = session;
   const step = defined(plan.hydrate, "hydrate step");
   const parsed = (one: Found, node: Row | undefined, item?: Item): Row | undefined => {
-    const shape = catalog.nodes[one.shape[endOf(step, one)] ?? ""]?.shape;
+    const shape = catalog.ends[one.shape[endOf(step, one)] ?? ""]?.shape;
     return node && shape && reader.parse ? reader.parse({ shape, row: node, item }, step) : node;
   };
   if (step.by === "none") {
@@ -161,7 +161,7 @@ const hydrate = async (reader: Reader, found: readonly Found[], findNode: FindNo
   const ids: (string | undefined)[] = [];
   for (const one of found) {
     const end = endOf(step, one);
-    const node = catalog.nodes[one.shape[end] ?? ""];
+    const node = catalog.ends[one.shape[end] ?? ""];
     if (!node || node.definition.stored === false) {
       ids.push(undefined);
       continue;
@@ -181,7 +181,7 @@ const hydrate = async (reader: Reader, found: readonly Found[], findNode: FindNo
   );
   for (const [at, one] of found.entries()) {
     const item = byKey.get(ids[at] ?? "");
-    const shape = catalog.nodes[one.shape[endOf(step, one)] ?? ""]?.shape;
+    const shape = catalog.ends[one.shape[endOf(step, one)] ?? ""]?.shape;
     // In an adopted table an item of another kind, or of no model, may be under the node's key.
     const isNode = item && shape && !isExpired(catalog, item, context.livingAt) && (catalog.escapes || isOfShape(catalog, shape, item));
     one.node = isNode ? parsed(one, readRow(reader, [shape, item], decodeOwn), item) : undefined;

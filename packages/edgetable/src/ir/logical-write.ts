@@ -72,6 +72,8 @@ export interface DeleteWrite extends ItemWrite {
   readonly guards: Guards;
   /** "unchecked": restricting edges were checked before, and the guards are deleted with the node. @default "checked" */
   readonly edges?: "checked" | "unchecked";
+  /** The job that has marked it: one that was written anew since is not found. @default any is deleted */
+  readonly mark?: string;
 }
 
 /** Checks a node or part and changes nothing. */

@@ -61,12 +61,12 @@ const ASSUMED_ALL = 100;
 const RANGED_PART = 3;
 
 /** How many items of a definition there are, as the model says; of edges, if need be, as many as leave its sources or reach its targets. */
-const totalOf = ({ nodes, edges, parts }: Catalog, { kind, definition }: Shape): number | undefined => {
+const totalOf = ({ nodes, edges, parts, ends }: Catalog, { kind, definition }: Shape): number | undefined => {
   if (kind !== "edge") return (kind === "node" ? nodes : parts)[definition]?.definition.expect?.count;
   const edge = edges[definition];
   const { expect } = edge?.definition ?? {};
   const at = (end: "from" | "to"): number | undefined => {
-    const counts = (edge?.[end] ?? []).map((name) => nodes[name]?.definition.expect?.count);
+    const counts = (edge?.[end] ?? []).map((name) => ends[name]?.definition.expect?.count);
     return expect?.[end] !== undefined && counts.every((count) => count !== undefined)
       ? counts.reduce((sum, count) => sum + count, 0) * expect[end]
       : undefined;

@@ -100,7 +100,7 @@ const refuseExpand = (catalog: Catalog, expand: Expand, why: "index" | "consiste
   }
   const anchor = anchorPaths(expand).join(", ") || "nothing";
   // No mirror and no key of Edgetable's own layout has a partition for all nodes below a level.
-  const below = expand.anchor.length < (catalog.nodes[expand.node]?.idFields.length ?? 0);
+  const below = expand.anchor.length < (catalog.ends[expand.node]?.idFields.length ?? 0);
   const mend = below
     ? `Add such an index to your own layout, or find the nodes with db.find("${expand.node}") and start at each of them.`
     : "Add such an index to the layout, or store the edge twice.";
@@ -217,7 +217,7 @@ export const searchesOf = (plan: LogicalPlan): readonly Search[] => {
  * @throws {plan.noIndex} when it does not
  */
 export const checkOwnPartition = (catalog: Catalog, name: string, known: readonly string[]): void => {
-  const partition = catalog.nodes[name]?.shape.keys[catalog.index.partitionKey];
+  const partition = catalog.ends[name]?.partition;
   const unknown = partition?.fields.filter((field) => !known.includes(field)) ?? [];
   if (unknown.length === 0) return;
   const fields = unknown.map((field) => `{${field}}`).join(" and ");

@@ -124,10 +124,10 @@ export const expectedItems = (
 /** One Query for a node and all that shares its partition, of the table or of the index that mirrors it. */
 const lowerCollection = (catalog: Catalog, collection: Collection): QueryStep => {
   const { node, direction, consistent } = collection;
-  const { shape, name, idFields } = defined(catalog.nodes[node], "node");
+  const { shape, name, idFields, partition: own } = defined(catalog.ends[node], "node");
   if (direction === "out") checkOwnPartition(catalog, name, idFields);
   const { partitionKey, sortKey, ...index } = direction === "out" ? catalog.index : mirroringIndex(catalog, collection);
-  const partition = defined(shape.keys[partitionKey], "partition key");
+  const partition = direction === "out" ? own : defined(shape.keys[partitionKey], "partition key");
   const shapes = catalog.shapes.filter(({ keys }) => {
     const template = keys[partitionKey];
     return template !== undefined && (sortKey === undefined || keys[sortKey] !== undefined) && templatesOverlap(template, partition);
@@ -211,7 +211,7 @@ const lowerHydrate = (catalog: Catalog, plan: Hydrate): HydrateStep | undefined 
   if (wanted.length === 0 && plan.end) for (const { name } of searchesOf(plan.input)) wanted.push({ edge: name, end: plan.end });
   if (wanted.length === 0) return undefined;
   const nodes = [...new Set(wanted.flatMap(({ edge, end }) => defined(catalog.edges[edge], "edge")[end]))];
-  const missing = nodes.filter((name) => catalog.nodes[name]?.definition.stored === false);
+  const missing = nodes.filter((name) => catalog.ends[name]?.definition.stored === false);
   if (missing.length === nodes.length && !plan.embedded) {
     const edges = [...new Set(wanted.map(({ edge }) => edge))].join(" and ");
     throw new EdgetableError(
@@ -221,7 +221,7 @@ const lowerHydrate = (catalog: Catalog, plan: Hydrate): HydrateStep | undefined 
     );
   }
   const isAddressable = nodes.every((name) => {
-    const node = defined(catalog.nodes[name], name);
+    const node = defined(catalog.ends[name], name);
     return isKeyDetermined(catalog, node.shape, new Set([...node.idFields, ...plan.given]));
   });
   const by = plan.embedded ? "none" : isAddressable ? "batchGet" : "query";

@@ -52,7 +52,7 @@ export const plainHop = (
 /** A query for neighbours as the first hop of a walk. Its order matters only if it selects edges. */
 export const walkFrom = (catalog: Catalog, state: NeighbourState): WalkState => {
   const { node, id, anchor, edge, direction, conditions, values, forward, consistent, index, limit } = state;
-  const whole = anchor.length === defined(catalog.nodes[node], node).idFields.length;
+  const whole = anchor.length === defined(catalog.ends[node], node).idFields.length;
   const hop: WalkHop = {
     ...plainHop(catalog, { edges: [edge], direction, near: [node] }),
     anchor: whole ? undefined : anchor,

@@ -7,7 +7,9 @@ import {
   type Shape,
   type Catalog,
   type EdgeEntry,
+  type EndEntry,
   type NodeEntry,
+  type PartAtEnds,
   type PartEntry,
 } from "./catalog.ts";
 import { defaultLayout } from "./default-layout.ts";
@@ -247,7 +249,7 @@ const nodeEntry = (context: Context, name: string, definition: AnyNode): NodeEnt
     context.layout,
     context.escapes,
   );
-  return { name, definition, shape, idFields: fieldNames(definition.key) };
+  return { name, definition, shape, idFields: fieldNames(definition.key), partition: shape.keys[context.layout.partitionKey]! };
 };
 
 const partEntry = (context: Context, name: string, definition: AnyPart): PartEntry => {
@@ -277,6 +279,35 @@ const partEntry = (context: Context, name: string, definition: AnyPart): PartEnt
   return { name, definition, shape, idFields: fieldNames(definition.key) };
 };
 
+/**
+ * The key template of what edges lead to: a node's, or a part's after its node's. It names it in the keys of its edges, and is
+ * the partition of those that leave it.
+ */
+export const endKey = ({ nodes, parts }: GraphDefinition, type: string): string => {
+  const part = parts?.[type];
+  return nodes[type]?.key ?? (part ? `${nodes[part.of]?.key ?? ""}#${part.key}` : "");
+};
+
+/** The parts that edges lead to. */
+const endEntries = (
+  context: Context,
+  nodes: Readonly<Record<string, NodeEntry>>,
+  parts: Readonly<Record<string, PartEntry>>,
+): Readonly<Record<string, EndEntry>> => {
+  const ends: Record<string, EndEntry> = { ...nodes };
+  for (const { from, to } of Object.values(context.definition.edges ?? {}))
+    for (const type of [...endTypes(from), ...endTypes(to)]) {
+      const part = parts[type];
+      const owner = nodes[part?.definition.of ?? ""];
+      if (!part || !owner || ends[type]) continue;
+      const idFields = [...owner.idFields, ...part.idFields];
+      const key = endKey(context.definition, type);
+      const partition = parseKey(context.layout.partitionKey, key, { ...context, macros: {}, item: undefined });
+      ends[type] = { name: type, definition: part.definition as PartAtEnds, shape: part.shape, idFields, partition };
+    }
+  return withoutPrototype(ends);
+};
+
 interface EdgePlace {
   readonly name: string;
   readonly edge: AnyEdge;
@@ -292,7 +323,7 @@ const sideAttributes = (edge: AnyEdge, side: readonly string[] | undefined): rea
 const edgeShape = (context: Context, place: EdgePlace, role: "own" | "mirror"): Shape => {
   const { name, edge, from, to } = place;
   const layout = context.layout.edges?.[name];
-  const keyOf = (type: string): string => context.definition.nodes[type]?.key ?? "";
+  const keyOf = (type: string): string => endKey(context.definition, type);
   const macros = { from: underPath("from", keyOf(from)), to: underPath("to", keyOf(to)) };
   const mirror = role === "mirror";
   const suffix = `${place.several ? `(${from}>${to})` : ""}${mirror ? ":mirror" : ""}`;
@@ -404,6 +435,7 @@ export const buildCatalog = (definition: GraphDefinition): Catalog => {
     nodes,
     edges,
     parts,
+    ends: endEntries(context, nodes, parts),
     shapes,
     shapesById: withoutPrototype(byId),
     facts: factsOf(definition),

@@ -59,7 +59,7 @@ export interface Shape {
   readonly definition: string;
   /** The copy of an edge; `reference` is an edge inside its source's item. */
   readonly role: "own" | "mirror" | "reference";
-  /** Node types of an edge's ends; `from` of a part is its owner. */
+  /** What an edge's ends are (node types, or parts); `from` of a part is its owner. */
   readonly from: string | undefined;
   readonly to: string | undefined;
   /** True if the edge's ends may be of several node types, so that rows contain the type. */
@@ -100,6 +100,21 @@ export interface NodeEntry {
   readonly shape: Shape;
   /** Field names of the id, in the key's order. */
   readonly idFields: readonly string[];
+  /** The key of the partition with the edges that leave it. */
+  readonly partition: Template;
+}
+
+/** A part as the end of edges. It has none of what only a node has. */
+export type PartAtEnds = AnyPart & {
+  readonly [Setting in "unique" | "derived" | "stored" | "mirror" | "fields"]?: undefined;
+};
+
+/**
+ * What edges may lead to: a node type, or a part that the model names at an end. A part's id has the fields of its node's id
+ * before its own. Its item lies in its node's partition, and its edges in one of their own.
+ */
+export interface EndEntry extends Omit<NodeEntry, "definition"> {
+  readonly definition: AnyNode | PartAtEnds;
 }
 
 export interface PartEntry {
@@ -113,7 +128,7 @@ export interface PartEntry {
 export interface EdgeEntry {
   readonly name: string;
   readonly definition: AnyEdge;
-  /** Node types at each end. */
+  /** What is at each end: names of `ends`. */
   readonly from: readonly string[];
   readonly to: readonly string[];
   /** The copies in sources' partitions or items, one for each pair of node types. */
@@ -139,6 +154,8 @@ export interface Catalog {
   readonly nodes: Readonly<Record<string, NodeEntry>>;
   readonly edges: Readonly<Record<string, EdgeEntry>>;
   readonly parts: Readonly<Record<string, PartEntry>>;
+  /** By name, all that edges may lead to: the node types, and the parts at ends of edges. */
+  readonly ends: Readonly<Record<string, EndEntry>>;
   /** All shapes with items. */
   readonly shapes: readonly Shape[];
   /** All shapes by id, including reference edges. */
@@ -171,7 +188,7 @@ type End = "from" | "to";
 
 const BOTH: readonly End[] = ["from", "to"];
 
-const idFields = (catalog: Catalog, type: string | undefined): readonly string[] => catalog.nodes[type ?? ""]?.idFields ?? [];
+const idFields = (catalog: Catalog, type: string | undefined): readonly string[] => catalog.ends[type ?? ""]?.idFields ?? [];
 
 /** The paths of an edge's row to the id of one of its ends: `to.courseId`. */
 export const endPaths = (catalog: Catalog, shape: Shape, end: End): readonly string[] =>

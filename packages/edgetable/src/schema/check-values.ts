@@ -3,7 +3,7 @@ import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import { loadOnce } from "../util/load-once.ts";
 import { type Row, setOwn } from "../util/row.ts";
-import { type Catalog, keyAttributes, type NodeEntry, type Shape } from "./catalog.ts";
+import { type Catalog, keyAttributes, type EndEntry, type Shape } from "./catalog.ts";
 import { type AnySchema, attributeSchemas, type SchemaIssue, type SchemaResult } from "./standard-schema.ts";
 
 const invalidId = (what: string, message: string, id: unknown): never => {
@@ -88,7 +88,7 @@ const checkFields = (what: string, { fields, further }: AllowedFields, id: unkno
 export const checkKey = (what: string, fields: readonly string[], id: unknown): Row => checkFields(what, { fields, further: [] }, id);
 
 // Depends on the model alone, and every call needs it.
-const allowedByNode = new WeakMap<NodeEntry, AllowedFields>();
+const allowedByNode = new WeakMap<EndEntry, AllowedFields>();
 
 /**
  * Checks a node's id. It may also have fields that the table's keys need, and the node's type, as ends of edges between
@@ -96,7 +96,7 @@ const allowedByNode = new WeakMap<NodeEntry, AllowedFields>();
  *
  * @throws {schema.unknownAttribute} for any other field
  */
-export const checkNodeId = (catalog: Catalog, entry: NodeEntry, given: unknown): Row => {
+export const checkNodeId = (catalog: Catalog, entry: EndEntry, given: unknown): Row => {
   const id = ofTenant(catalog, entry.idFields, given);
   let allowed = allowedByNode.get(entry);
   if (!allowed) {
@@ -118,20 +118,20 @@ export const checkNodeId = (catalog: Catalog, entry: NodeEntry, given: unknown):
  */
 export const checkEnd = (catalog: Catalog, types: readonly string[], given: unknown): { readonly type: string; readonly id: Row } => {
   const only = types.length === 1 ? types[0] : undefined;
-  const plain = only !== undefined && typeof given === "object" && given !== null && !("type" in given) ? catalog.nodes[only] : undefined;
+  const plain = only !== undefined && typeof given === "object" && given !== null && !("type" in given) ? catalog.ends[only] : undefined;
   if (plain) return { type: plain.name, id: checkNodeId(catalog, plain, given) };
   const { type: named, ...rest } = checkId(types.join(" or "), [], given);
-  const typed = typeof named === "string" && !catalog.nodes[only ?? ""]?.idFields.includes("type");
+  const typed = typeof named === "string" && !catalog.ends[only ?? ""]?.idFields.includes("type");
   const id = typed ? rest : (given as Row);
   const fitting = types.filter((type) => {
     if (typed) return type === named;
     if (only !== undefined) return true;
-    const fields = catalog.nodes[type]?.idFields ?? [];
+    const fields = catalog.ends[type]?.idFields ?? [];
     return (
       fields.every((field) => field in id || field in (catalog.tenant ?? {})) && Object.keys(id).every((field) => fields.includes(field))
     );
   });
-  const entry = fitting.length === 1 ? catalog.nodes[fitting[0] ?? ""] : undefined;
+  const entry = fitting.length === 1 ? catalog.ends[fitting[0] ?? ""] : undefined;
   if (entry) return { type: entry.name, id: checkNodeId(catalog, entry, id) };
   const message = typed
     ? `"${named}" is not a node type of this end.${didYouMean(named, types)}`

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { exactText, parseTemplate, readExactText, readTemplate, renderTemplate, type Template } from "../keys/template.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
-import type { Catalog, NodeEntry } from "./catalog.ts";
+import type { Catalog, EndEntry, NodeEntry } from "./catalog.ts";
 import { type Attributes, CURSOR_SECRET, CURSORS, DEAD_LETTERS, hasTextSort, JOBS, MODEL_RECORD, textAt, ZEROS } from "./system-items.ts";
 
 type SystemKeyItem = Record<string, { readonly S: string } | { readonly N: string }>;
@@ -49,13 +49,13 @@ const ownerValue = (_: string, value: unknown): unknown => {
   return Number.isSafeInteger(number) ? number : render(numberTemplate, { value });
 };
 
-const mixesTypes = ({ idFields, shape }: NodeEntry): boolean =>
+const mixesTypes = ({ idFields, shape }: EndEntry): boolean =>
   Object.values(shape.keys).some(({ parts }) =>
     parts.some((part) => part.kind === "field" && part.format.kind === "either" && idFields.includes(part.path)),
   );
 
 /** The owner of a unique marker: the node's id fields in the key's order, as JSON. */
-export const ownerText = (entry: NodeEntry, row: Row): string => {
+export const ownerText = (entry: EndEntry, row: Row): string => {
   const id = entry.idFields.map((field) => row[field]);
   // In such a key a Date and its text may be two ids. Markers of other types keep their original form.
   return mixesTypes(entry) ? exactText(id) : JSON.stringify(id, ownerValue);

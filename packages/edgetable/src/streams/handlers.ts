@@ -1,4 +1,4 @@
-import type { Edges, EdgesInGraph, Nodes, PartRow, Parts } from "../client/graph-types.ts";
+import type { Edges, EdgesInGraph, Ends, Nodes, PartRow, Parts } from "../client/graph-types.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { attributeNames } from "../schema/standard-schema.ts";
@@ -60,7 +60,7 @@ interface EdgeEvents<Name, Row> {
 /** The events of each definition of a graph, by its name and their kind. */
 export type EventsInGraph<N extends Nodes, E extends Edges, P extends Parts> = {
   readonly [Name in keyof N & string]: RowEvents<"node", Name, N[Name]["~types"]["row"]>;
-} & { readonly [Name in keyof E & string]: EdgeEvents<Name, EdgesInGraph<N, E>[Name]["edge"]> } & {
+} & { readonly [Name in keyof E & string]: EdgeEvents<Name, EdgesInGraph<Ends<N, P>, E>[Name]["edge"]> } & {
   readonly [Name in keyof P & string]: RowEvents<"part", Name, PartRow<N, P[Name]> & N[P[Name]["of"]]["~types"]["id"]>;
 };
 

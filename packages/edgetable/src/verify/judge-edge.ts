@@ -6,7 +6,7 @@ import { planWrites } from "../planner/writes/plan-write.ts";
 import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
 import { isOfShape } from "../requests/decode-item.ts";
 import { attributeOf, encodeItem } from "../requests/encode-item.ts";
-import type { Catalog, NodeEntry } from "../schema/catalog.ts";
+import type { Catalog, EndEntry } from "../schema/catalog.ts";
 import { otherPlace } from "../schema/catalog.ts";
 import { derivedNames } from "../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
@@ -117,7 +117,7 @@ export const judgeSecond = (judging: Judging, seen: SeenRow & { readonly other: 
 };
 
 /** Whether there is a node of the type under a key; undefined while it has to be read. */
-export const nodeAt = (judging: Judging, { node, key }: { readonly node: NodeEntry; readonly key: Key }): boolean | undefined => {
+export const nodeAt = (judging: Judging, { node, key }: { readonly node: EndEntry; readonly key: Key }): boolean | undefined => {
   const found = itemAt(judging, key);
   return found === undefined ? undefined : found !== null && isOfShape(judging.catalog, node.shape, found);
 };

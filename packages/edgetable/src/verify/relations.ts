@@ -14,7 +14,7 @@ import { type CounterDelta, counterShards, type Spread } from "../planner/writes
 import { counterKeys, type CounterSet, counterSetsOf } from "../schema/counter-sets.ts";
 import { readPlace } from "../schema/stored-id.ts";
 import { type AggregateFact, type CopyFact, countHidden, derivedNames, isKeptInNode, sumHidden } from "../schema/facts.ts";
-import type { Catalog, EdgeEntry, NodeEntry, Shape } from "../schema/catalog.ts";
+import type { Catalog, EdgeEntry, EndEntry, NodeEntry, Shape } from "../schema/catalog.ts";
 import { documentOwner } from "../schema/grid-parts.ts";
 import { CONTRIBUTION, COUNT, DELETING, MEMO_NODE, OWNER, REVISION } from "../schema/system-items.ts";
 import { factKeyItem, readDegreeGuard } from "../schema/system-keys.ts";
@@ -108,15 +108,14 @@ const nodeId = (key: Key, type: string): FactId => ["node", type, ...idOf(key)];
 export const guardedNode = (
   catalog: Catalog,
   item: Item,
-): { readonly node: NodeEntry; readonly key: Key; readonly id: Row } | undefined => {
+): { readonly node: EndEntry; readonly key: Key; readonly id: Row } | undefined => {
   const guard = readDegreeGuard(catalog, item);
   const entry = guard && catalog.edges[guard.edge];
   if (!entry) return undefined;
   const types = entry.definition.symmetric ? [...entry.from, ...entry.to] : guard.direction === "out" ? entry.from : entry.to;
   for (const type of new Set(types)) {
-    const node = catalog.nodes[type];
-    const template = node?.shape.keys[catalog.index.partitionKey];
-    const id = template && readTemplate(template, guard.partition);
+    const node = catalog.ends[type];
+    const id = node && readTemplate(node.partition, guard.partition);
     const key = node && id && keyIfComplete(catalog, node.shape, id);
     if (node && id && key) return { node, key, id };
   }

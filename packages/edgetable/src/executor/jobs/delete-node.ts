@@ -3,7 +3,15 @@ import { TRANSACTION_ITEMS } from "../../ir/capacity.ts";
 import type { DeleteWrite } from "../../ir/logical-write.ts";
 import type { JobDone } from "../../ir/write-outcome.ts";
 import type { Atomic, Images, Term, WritePlan } from "../../ir/write-plan.ts";
-import { type CascadePlan, planCascade, planEnding, planMark } from "../../planner/writes/plan-deletion.ts";
+import {
+  cascadeAt,
+  type CascadePlan,
+  type PartCascade,
+  planCascade,
+  planEnding,
+  planMark,
+  type Sweep,
+} from "../../planner/writes/plan-deletion.ts";
 import { planWrites } from "../../planner/writes/plan-write.ts";
 import { decodeValue, encodeValue } from "../../requests/attribute-value.ts";
 import type { Position } from "../../requests/cursor.ts";
@@ -11,12 +19,12 @@ import type { Catalog } from "../../schema/catalog.ts";
 import { counterKeys, counterSetsOf, RISES } from "../../schema/counter-sets.ts";
 import { COUNT, DELETING } from "../../schema/system-items.ts";
 import { ownerText } from "../../schema/system-keys.ts";
-import type { AttributeValue, Item } from "../../transport/operations.ts";
+import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { hexHashOf } from "../../util/hash-text.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
 import type { Cost } from "../call.ts";
-import { type FailedWrite, runPlanned, type WriteResult } from "../run-write.ts";
+import { type FailedWrite, runPlanned, runWrites, type WriteResult } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import {
   bookkeeping,
@@ -77,7 +85,7 @@ const LONGEST_ID = 200;
 
 // One id for everyone who deletes the node.
 const deletionId = (catalog: Catalog, { name, id }: DeleteWrite): string => {
-  const text = `delete ${name} ${ownerText(defined(catalog.nodes[name], "node"), id)}`;
+  const text = `delete ${name} ${ownerText(defined(catalog.ends[name], "node"), id)}`;
   if (text.length <= LONGEST_ID) return text;
   const hash = hexHashOf(text);
   return `${text.slice(0, LONGEST_ID - hash.length - 1)} ${hash}`;
@@ -115,7 +123,8 @@ type IdValue = AttributeValue | { readonly D: number };
  */
 export const reopenDeletion = (session: Session, { id: job, facts }: Job, settings: DeletionSettings): Deletion => {
   const name = String(facts["node"]);
-  if (!session.catalog.nodes[name])
+  const { ends, parts } = session.catalog;
+  if (!ends[name])
     throw new EdgetableError(
       "job.mismatch",
       `The job deletes a "${name}", which this model does not have. Resume it with the model that began it.`,
@@ -124,7 +133,7 @@ export const reopenDeletion = (session: Session, { id: job, facts }: Job, settin
   const id: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(JSON.parse(String(facts["of"])) as Readonly<Record<string, IdValue>>))
     id[field] = "D" in value ? new Date(value.D) : decodeValue(value);
-  return openDeletion(session, { kind: "delete", of: "node", name, id, guards: {} }, settings, job);
+  return openDeletion(session, { kind: "delete", of: parts[name] ? "part" : "node", name, id, guards: {} }, settings, job);
 };
 
 const newFacts = ({ write: { name, id } }: Deletion): JobFacts => {
@@ -146,15 +155,98 @@ const resultOf = ({ cost }: Deletion, result: WriteResult): DeletionResult =>
 
 const TRIES_AT_ONCE = 3;
 
+/** A part that takes edges along, as a sweep finds it. */
+interface FoundPart {
+  readonly kind: PartCascade;
+  readonly key: Key;
+  readonly write: DeleteWrite;
+}
+
+const foundParts = (kind: PartCascade, job: string, removals: readonly Removal[]): readonly FoundPart[] =>
+  removals.map(({ key, write }) => ({ kind, key, write: { ...(write as DeleteWrite), edges: "unchecked", mark: job } }));
+
+/** Marks a part as the node is: nothing more is linked to it. One that is gone stays gone. */
+const markPart = async ({ session }: Deletion, job: string, { key }: FoundPart, context: CallContext): Promise<void> => {
+  const changes = { set: { [DELETING]: { S: job } }, remove: [], add: {}, append: {} };
+  const item = { kind: "update", key, terms: [{ kind: "present", failure: { reason: "notFound" } }], shape: undefined, changes } as const;
+  const plan = { kind: "ready", items: [{ item, writes: [0] }], rows: [undefined], atomic: { kind: "item" }, repeatable: true } as const;
+  await runPlanned(session, () => plan, context);
+};
+
+/** Visits what a sweep finds, page by page. */
+const eachPage = async (deletion: Deletion, sweep: Sweep, visit: (removals: readonly Removal[]) => Promise<void>): Promise<void> => {
+  let from: Position | undefined;
+  do {
+    const page = await step(deletion, (context) => sweepPage(deletion.session, sweep, { context, from }));
+    await visit(page.removals);
+    from = page.next;
+  } while (from !== undefined);
+};
+
+/** Visits the node's parts that take edges along. */
+const eachPart = async (deletion: Deletion, job: string, visit: (parts: readonly FoundPart[]) => Promise<void>): Promise<void> => {
+  for (const kind of deletion.plan.parts) await eachPage(deletion, kind.found, (removals) => visit(foundParts(kind, job, removals)));
+};
+
+/** Marks all of the node's parts that take edges along. */
+const markParts = (deletion: Deletion, job: string): Promise<void> =>
+  eachPart(deletion, job, async (parts) => {
+    await step(deletion, (context) => Promise.all(parts.map((part) => markPart(deletion, job, part, context))));
+  });
+
+/** Removes a page of what goes with the node. */
+const removePage = async (deletion: Deletion, removals: readonly Removal[]): Promise<number> => {
+  await step(deletion, (context) => removeAll(deletion.session, removals, context));
+  deletion.items += removals.length;
+  deletion.settings.onProgress?.(progressOf(deletion));
+  return removals.length;
+};
+
+/** Removes the edges of a marked part; the part itself once there are none. Gives how many items it found. */
+const removePart = async (deletion: Deletion, job: string, part: FoundPart): Promise<number> => {
+  let found = 0;
+  for (const sweep of cascadeAt(part.kind, part.write.id))
+    await eachPage(deletion, sweep, async (removals) => {
+      found += await removePage(deletion, removals);
+    });
+  if (found > 0) return found;
+  const result = await step(deletion, (context) => runWrites(deletion.session, [part.write], context));
+  if (result.ok) deletion.items++;
+  // Written anew since it was marked: edges may lead to it again.
+  else await step(deletion, (context) => markPart(deletion, job, part, context));
+  return 1;
+};
+
+/** Finds everything that goes with the node; undefined if it is more than fits into one transaction with it. */
+const findEverything = async ({ session, plan }: Deletion, job: string, context: CallContext): Promise<readonly Removal[] | undefined> => {
+  const atMost = TRANSACTION_ITEMS - 1;
+  const own = await findAll(session, plan.sweeps, { context, atMost });
+  if (!own || plan.parts.length === 0) return own;
+  const all = new Map(own.map((one) => [one.id, one]));
+  for (const kind of plan.parts) {
+    const parts = await findAll(session, [kind.found], { context, atMost });
+    if (!parts) return undefined;
+    const found = foundParts(kind, job, parts);
+    for (const [at, one] of parts.entries()) all.set(one.id, { ...one, write: found[at]!.write });
+    const edges = await findAll(
+      session,
+      found.flatMap(({ write }) => cascadeAt(kind, write.id)),
+      { context, atMost },
+    );
+    if (!edges) return undefined;
+    for (const one of edges) all.set(one.id, one);
+  }
+  return all.size > atMost ? undefined : [...all.values()];
+};
+
 /** Deletes everything in one transaction. Gives undefined if it is too much for one, or keeps changing. */
 const deleteAtOnce = async (
   deletion: Deletion,
   transact: (removals: readonly Removal[]) => Promise<WriteResult>,
 ): Promise<WriteResult | undefined> => {
-  const { session, plan } = deletion;
   for (let attempt = 0; attempt < TRIES_AT_ONCE; attempt++) {
     deletion.sweeps++;
-    const removals = await step(deletion, (context) => findAll(session, plan.sweeps, { context, atMost: TRANSACTION_ITEMS - 1 }));
+    const removals = await step(deletion, (context) => findEverything(deletion, deletion.lease?.job.id ?? "", context));
     if (!removals) return undefined;
     try {
       const result = await transact(removals);
@@ -170,22 +262,17 @@ const deleteAtOnce = async (
 };
 
 /** Removes what goes with the node, page by page, until a sweep finds nothing: then the indexes show everything that preceded the mark. */
-const sweepUntilEmpty = async (deletion: Deletion): Promise<void> => {
-  const { session, plan, settings } = deletion;
+const sweepUntilEmpty = async (deletion: Deletion, job: string): Promise<void> => {
   for (;;) {
     let found = 0;
     deletion.sweeps++;
-    for (const sweep of plan.sweeps) {
-      let from: Position | undefined;
-      do {
-        const page = await step(deletion, (context) => sweepPage(session, sweep, { context, from }));
-        await step(deletion, (context) => removeAll(session, page.removals, context));
-        found += page.removals.length;
-        deletion.items += page.removals.length;
-        settings.onProgress?.(progressOf(deletion));
-        from = page.next;
-      } while (from !== undefined);
-    }
+    for (const sweep of deletion.plan.sweeps)
+      await eachPage(deletion, sweep, async (removals) => {
+        found += await removePage(deletion, removals);
+      });
+    await eachPart(deletion, job, async (parts) => {
+      for (const part of parts) found += await removePart(deletion, job, part);
+    });
     if (found === 0) return;
     await waitForIndex(deletion);
   }
@@ -200,7 +287,8 @@ const unmarkCounters = async (
   const { catalog } = session;
   const terms: readonly Term[] = [{ kind: "equals", attribute: DELETING, value: { S: job }, failure: { reason: "notFound" } }];
   const changes = { set: {}, remove: [DELETING], add: RISES, append: {} };
-  for (const set of counterSetsOf(catalog, defined(catalog.nodes[write.name], "node")))
+  const node = catalog.nodes[write.name];
+  for (const set of node ? counterSetsOf(catalog, node) : [])
     for (const key of counterKeys(catalog, set, write.id)) {
       const item = { kind: "update", key, terms, shape: undefined, changes } as const;
       const plan = {
@@ -242,11 +330,12 @@ const deleteMarked = async (deletion: Deletion, lease: Lease, images?: Images): 
     }
     return result;
   };
+  await markParts(deletion, job.id);
   await waitForIndex(deletion);
   const atOnce = deletion.items === 0 ? await deleteAtOnce(deletion, end) : undefined;
   if (atOnce?.ok) return resultOf(deletion, atOnce);
   // Also if the node was written again meanwhile: the edges of the old one are removed.
-  await sweepUntilEmpty(deletion);
+  await sweepUntilEmpty(deletion, job.id);
   const last = atOnce ?? (await end([]));
   const items = deletion.items + (last.ok ? deletion.removedBefore : 0);
   // A node that was written again while it was deleted stays.
@@ -318,6 +407,10 @@ const deleteNode = async (deletion: Deletion): Promise<DeletionResult> => {
     }
     const failure = marked.failed[0]?.failure;
     if (failure?.reason !== "beingDeleted") return resultOf(deletion, marked);
+    if (write.of === "part" && failure.job !== id)
+      throw new EdgetableError("job.busy", `This "${write.name}" is being deleted with its node, by the job "${failure.job}".`, {
+        details: { job: failure.job },
+      });
     try {
       // A new job would remove what belongs to the node's successor, if the deletion ended since its mark was read.
       return await resume(deletion, failure.job, attempt < MARKS_WITHOUT_JOB);

@@ -23,7 +23,7 @@ interface OneField {
 
 const oneField = (catalog: Catalog, shape: Shape, end: "from" | "to"): OneField | undefined => {
   const type = defined(shape[end], "end");
-  const [field, ...otherFields] = defined(catalog.nodes[type], type).idFields;
+  const [field, ...otherFields] = defined(catalog.ends[type], type).idFields;
   const [source, ...otherSources] = endSources(catalog, shape, end) ?? [];
   if (!source || field === undefined || otherFields.length > 0 || otherSources.length > 0) return undefined;
   const names = nodeNames(catalog);
@@ -51,7 +51,7 @@ const shapeReader = (catalog: Catalog, shape: Shape, end: "from" | "to"): EndRea
     };
   }
   const type = defined(shape[end], "end");
-  const fields = defined(catalog.nodes[type], type).idFields;
+  const fields = defined(catalog.ends[type], type).idFields;
   const sources = defined(endSources(catalog, shape, end), "end sources");
   const names = nodeNames(catalog);
   return (item) => {

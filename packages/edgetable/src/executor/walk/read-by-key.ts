@@ -112,7 +112,7 @@ const readBatch = async (
       if (row) rows.set(keys[0] ?? "", row);
       return rows;
     }
-    const shapes = refs.map(({ type }) => defined(catalog.nodes[type], type).shape);
+    const shapes = refs.map(({ type }) => defined(catalog.ends[type], type).shape);
     const tableKeys = refs.map(({ id }, at) => keyOf(catalog, defined(shapes[at], "shape"), id));
     const distinctShapes = [...new Set(shapes)];
     // The fields that any of the nodes may have, whichever come together in a batch.

@@ -270,7 +270,7 @@ const giveNodes = async (run: WalkRun): Promise<readonly Row[]> => {
   const select = plan.collect.kind === "nodes" ? plan.collect.select : undefined;
   const give = (key: NodeKey, stored: Row): void => {
     const kind = names.typeOf(key);
-    const row = parse ? parse({ shape: defined(run.session.catalog.nodes[kind], kind).shape, row: stored }, { select }) : stored;
+    const row = parse ? parse({ shape: defined(run.session.catalog.ends[kind], kind).shape, row: stored }, { select }) : stored;
     if (row) rows.push(several ? { kind, row } : row);
   };
   const others: NodeKey[] = [];

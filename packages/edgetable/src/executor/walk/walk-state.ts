@@ -25,9 +25,9 @@ export interface NodeNames {
   typeOf(key: NodeKey): string;
 }
 
-const makeNames = ({ nodes }: Catalog): NodeNames => {
+const makeNames = ({ ends }: Catalog): NodeNames => {
   // Codes start at 1, so that the packed text of a plain id stays one byte a character.
-  const types = Object.values(nodes).map(({ name, idFields }, at) => ({
+  const types = Object.values(ends).map(({ name, idFields }, at) => ({
     name,
     idFields,
     plain: String.fromCharCode(at * 2 + 1),
@@ -73,8 +73,8 @@ export const nodeNames = (catalog: Catalog): NodeNames => {
 export type NodeList = Pick<ReadonlySet<NodeKey>, "has">;
 
 /** True if a node is named by less than its id: it then stands for all nodes below that level. */
-export const isLevel = ({ nodes }: Catalog, { type, id }: NodeRef): boolean =>
-  nodes[type]?.idFields.some((field) => id[field] === undefined) ?? false;
+export const isLevel = ({ ends }: Catalog, { type, id }: NodeRef): boolean =>
+  ends[type]?.idFields.some((field) => id[field] === undefined) ?? false;
 
 /** A list of nodes, some of which may be levels. */
 export const nodeList = (catalog: Catalog, refs: readonly NodeRef[]): NodeList => {

@@ -76,7 +76,7 @@ export const expectHop = (
   const skew = factors.reduce((sum, factor) => sum + factor, 0) / factors.length;
   const [given, reached] = [meanOf(1), meanOf(skew)];
   // A frontier holds each node once. In a closure a node is read in one round only.
-  const allNodes = hop.far.reduce((sum, type) => sum + (catalog.nodes[type]?.definition.expect?.count ?? Number.POSITIVE_INFINITY), 0);
+  const allNodes = hop.far.reduce((sum, type) => sum + (catalog.ends[type]?.definition.expect?.count ?? Number.POSITIVE_INFINITY), 0);
   const closes = hop.emit === "all" && hop.counts === "nodes";
   let [frontier, to, nodes] = [from, 0, 0];
   let [requests, units] = [0, 0];
@@ -89,7 +89,7 @@ export const expectHop = (
     to = Math.min(hop.emit === "all" ? to + frontier : frontier, allNodes);
   }
   if (keeping.length > 0) {
-    const bytes = Math.max(...keeping.map((type) => catalog.nodes[type]?.shape.bytes ?? 0));
+    const bytes = Math.max(...keeping.map((type) => catalog.ends[type]?.shape.bytes ?? 0));
     return { from, to, requests: Math.ceil(from / BATCH_GET_KEYS), readUnits: from * readUnits(bytes, hop) };
   }
   return { from, to, requests: Math.ceil(requests), readUnits: units };
@@ -104,7 +104,7 @@ export const expectSearch = ({ reading, limit }: WalkSearch): Expected => {
 /** What is expected of reading so many nodes. */
 export const expectNodes = (catalog: Catalog, nodes: Readonly<Record<string, NodeAccess>>, from: number): Expected => {
   const types = Object.keys(nodes);
-  const bytes = Math.max(0, ...types.map((type) => catalog.nodes[type]?.shape.bytes ?? 0));
+  const bytes = Math.max(0, ...types.map((type) => catalog.ends[type]?.shape.bytes ?? 0));
   const single = types.some((type) => nodes[type] === "query");
   return { from, to: from, requests: single ? from : Math.ceil(from / BATCH_GET_KEYS), readUnits: from * readUnits(bytes) };
 };
@@ -134,7 +134,7 @@ export const assumptionsOf = (catalog: Catalog, walk: LogicalWalk, steps: readon
     }
   }
   for (const type of hops.flatMap((hop) => hop.far)) {
-    const count = catalog.nodes[type]?.definition.expect?.count;
+    const count = catalog.ends[type]?.definition.expect?.count;
     if (count !== undefined) sentences.add(`there are ${count} nodes "${type}", as expect.count declares`);
   }
   if (hops.length > 1 || hops.some((hop) => hop.rounds > 1))

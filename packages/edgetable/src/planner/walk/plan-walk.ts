@@ -23,7 +23,7 @@ import { rewriteWalk } from "./walk-rules.ts";
 const accessOf = (catalog: Catalog, types: readonly string[]): Readonly<Record<string, NodeAccess>> => {
   const access: Record<string, NodeAccess> = {};
   for (const type of types) {
-    const { shape, idFields, definition } = defined(catalog.nodes[type], type);
+    const { shape, idFields, definition } = defined(catalog.ends[type], type);
     if (definition.stored === false) access[type] = "none";
     else access[type] = isKeyDetermined(catalog, shape, new Set(idFields)) ? "batchGet" : "query";
   }

@@ -31,7 +31,7 @@ const logicalHop = (
 ): LogicalPlan | undefined => {
   const { node, needed } = at;
   const { ordered, forward, consistent, index, conditions } = hop;
-  const anchor = hop.anchor ?? defined(catalog.nodes[node], "node").idFields;
+  const anchor = hop.anchor ?? defined(catalog.ends[node], "node").idFields;
   const inputs: LogicalPlan[] = [];
   for (const edge of hop.edges) {
     const { definition, from, to } = defined(catalog.edges[edge], "edge");

@@ -35,7 +35,7 @@ const whyNotByKind = (catalog: Catalog, write: LogicalWrite): string | undefined
   const instead = INSTEAD[write.kind];
   if (instead !== undefined) return instead;
   if (isConditional(write)) return "has a condition, and a batch checks none";
-  return write.kind === "delete" && write.of === "node" && cascades(catalog, write.name) ? "takes its parts or edges along" : undefined;
+  return write.kind === "delete" && cascades(catalog, write.name) ? "takes its parts or edges along" : undefined;
 };
 
 const whyNotByItem = (catalog: Catalog, item: WriteItem): string | undefined => {

@@ -7,7 +7,7 @@ import { type Images, keyId, type Term, type WritePlan } from "../../ir/write-pl
 import { decodeItem } from "../../requests/decode-item.ts";
 import { underPath } from "../../schema/build-catalog.ts";
 import { counterAttributes, counterKeys, counterSetsOf, RISES } from "../../schema/counter-sets.ts";
-import type { Catalog, NodeEntry, Shape } from "../../schema/catalog.ts";
+import type { Catalog, EndEntry, Shape } from "../../schema/catalog.ts";
 import { isKeptInNode } from "../../schema/facts.ts";
 import { DELETING, HOLDER } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";
@@ -16,7 +16,7 @@ import type { Row } from "../../util/row.ts";
 import { planRead } from "../plan.ts";
 import { planWrites } from "./plan-write.ts";
 import { allEdges, consistentIfPossible, degreeGuards } from "./rules/degree-guards.ts";
-import { type CascadeEnd, cascadeEnds, partsOf } from "./rules/required-nodes.ts";
+import { type CascadeEnd, cascadeEnds, cascades, partsOf } from "./rules/required-nodes.ts";
 import {
   contribute,
   guardTerms,
@@ -28,6 +28,7 @@ import {
   settle,
   stage,
   STALE,
+  subjectOf,
   type WorkingSet,
 } from "./working-set.ts";
 
@@ -40,15 +41,27 @@ export interface Sweep {
   readonly shapes: readonly string[];
 }
 
-/** How a node is deleted with all that goes with it. */
+/** How a node, or a part at the ends of edges, is deleted with all that goes with it. */
 export interface CascadePlan {
   readonly kind: "cascade";
   readonly node: string;
   readonly id: Row;
   readonly sweeps: readonly Sweep[];
+  /** The node's parts that take edges of their own along, by kind. */
+  readonly parts: readonly PartCascade[];
   /** True if the node is marked first, so that nothing new is tied to it meanwhile. */
   readonly marks: boolean;
   /** True if an index finds some of what goes with the node: an index shows it a moment late. */
+  readonly lags: boolean;
+}
+
+/** Parts of a node that take edges of their own along. */
+export interface PartCascade {
+  readonly part: string;
+  /** Finds those of the node. */
+  readonly found: Sweep;
+  /** Finds what goes with one of them: for {@link cascadeAt}. */
+  readonly sweeps: readonly Sweep[];
   readonly lags: boolean;
 }
 
@@ -63,7 +76,7 @@ interface Wanted {
 const wantedShapes = (catalog: Catalog, node: string): readonly Wanted[] => {
   const wanted: Wanted[] = [];
   for (const name of partsOf(catalog, node))
-    wanted.push({ shape: defined(catalog.parts[name], "part").shape, end: "from", cascade: undefined });
+    if (!cascades(catalog, name)) wanted.push({ shape: defined(catalog.parts[name], "part").shape, end: "from", cascade: undefined });
   for (const cascade of cascadeEnds(catalog, node)) {
     const { entry, direction } = cascade;
     const end = direction === "out" ? "from" : "to";
@@ -73,10 +86,20 @@ const wantedShapes = (catalog: Catalog, node: string): readonly Wanted[] => {
   return wanted;
 };
 
+/** The reads that find what goes with one part. */
+export const cascadeAt = ({ sweeps }: PartCascade, id: Row): readonly Sweep[] =>
+  sweeps.map(({ row, ...sweep }) => ({ ...sweep, row: "from" in row ? { from: id, to: id } : id }));
+
+const findParts = (catalog: Catalog, part: string, id: Row): Sweep => {
+  const parts: LogicalPlan = { kind: "parts", part, known: [], range: [], filter: [], forward: true, consistent: true };
+  const plan = consistentIfPossible((consistent) => planRead(catalog, { ...parts, consistent }));
+  return { plan, row: id, shapes: [part] };
+};
+
 /** True if the items lie in the node's partition, where one Query finds them with everything else. */
 const isInNodesPartition = (catalog: Catalog, node: string, { shape, end, cascade }: Wanted): boolean => {
   const { partitionKey } = catalog.index;
-  const home = catalog.nodes[node]?.shape.keys[partitionKey]?.source ?? "";
+  const home = catalog.ends[node]?.partition.source ?? "";
   return (shape.keys[partitionKey]?.source ?? "") === (cascade ? underPath(end, home) : home);
 };
 
@@ -96,10 +119,7 @@ export const planCascade = (catalog: Catalog, { name, id }: DeleteWrite): Cascad
     sweeps.push({ plan, row: id, shapes: near.map(({ shape }) => shape.id) });
   }
   for (const { shape, cascade } of far) {
-    if (cascade) continue;
-    const parts: LogicalPlan = { kind: "parts", part: shape.definition, known: [], range: [], filter: [], forward: true, consistent: true };
-    const plan = consistentIfPossible((consistent) => planRead(catalog, { ...parts, consistent }));
-    sweeps.push({ plan, row: id, shapes: [shape.id] });
+    if (!cascade) sweeps.push(findParts(catalog, shape.definition, id));
   }
   for (const cascade of new Set(far.map((one) => one.cascade))) {
     if (!cascade) continue;
@@ -108,14 +128,21 @@ export const planCascade = (catalog: Catalog, { name, id }: DeleteWrite): Cascad
     sweeps.push({ plan, row: { from: id, to: id }, shapes: plan.sources.flatMap((source) => source.shapes) });
   }
   const checksOwner = partsOf(catalog, name).some((part) => catalog.parts[part]?.definition.owner === "checked");
+  const parts = partsOf(catalog, name)
+    .filter((part) => cascades(catalog, part))
+    .map((part): PartCascade => {
+      const { sweeps: own, lags } = planCascade(catalog, { kind: "delete", of: "part", name: part, id: {}, guards: {} });
+      return { part, found: findParts(catalog, part, id), sweeps: own, lags };
+    });
   const countsParts = catalog.facts.aggregates.some((fact) => fact.node === name && fact.over.kind === "part" && isKeptInNode(fact));
   return {
     kind: "cascade",
     node: name,
     id,
     sweeps,
-    marks: checksOwner || countsParts || wanted.some(({ cascade }) => cascade !== undefined),
-    lags: sweeps.some(({ plan }) => plan.consistency === "eventual"),
+    parts,
+    marks: checksOwner || countsParts || parts.length > 0 || wanted.some(({ cascade }) => cascade !== undefined),
+    lags: parts.some(({ lags }) => lags) || sweeps.some(({ plan }) => plan.consistency === "eventual"),
   };
 };
 
@@ -141,7 +168,7 @@ export interface JobMark {
 
 interface Located {
   readonly kind: "located";
-  readonly node: NodeEntry;
+  readonly node: EndEntry;
   readonly key: Key;
   readonly image: Item;
   /** The job that deletes the node already. */
@@ -149,7 +176,7 @@ interface Located {
 }
 
 const locateNode = (working: WorkingSet, write: DeleteWrite): Located | WritePlan => {
-  const node = defined(working.catalog.nodes[write.name], "node");
+  const node = defined(working.catalog.ends[write.name], "node");
   const { shape } = node;
   const key = locate(working, shape, write.id);
   const image = key && imageOf(working, { shape, key }, "it is marked, and goes last");
@@ -180,7 +207,7 @@ export const planMark = (
   stage(working, { kind: "update", key, terms, shape: node.shape, changes });
   stage(working, { kind: "put", key: job.key, item: state, terms: [], shape: undefined });
   // The counters stand for the node: nothing is linked to it past them either. Those that are not there yet are made.
-  for (const set of counterSetsOf(catalog, node))
+  for (const set of write.of === "node" ? counterSetsOf(catalog, defined(catalog.nodes[write.name], "node")) : [])
     for (const counter of counterKeys(catalog, set, write.id)) {
       const marked = { ...counterAttributes(catalog, set, write.id), [DELETING]: { S: job.id } };
       const marks = { set: marked, remove: [], add: RISES, append: {} };
@@ -188,7 +215,7 @@ export const planMark = (
     }
   const own = working.staged.length;
   // The guards of edges that restrict the deletion are checked now, and go with the node.
-  const counts = degreeGuards.contributions(catalog, { subject: { kind: "node", entry: node }, before: write.id, after: null });
+  const counts = degreeGuards.contributions(catalog, { subject: subjectOf(catalog, write), before: write.id, after: null });
   for (const count of counts) contribute(working, count);
   const items = settle(working);
   if (working.needs.length > 0) return { kind: "needs", reads: working.needs };

@@ -93,7 +93,7 @@ const stageGivingWay = (working: WorkingSet, edge: EdgeBetween, before: Row): vo
   const endOf = (end: "from" | "to") => {
     const { type } = edge[end];
     const id = before[end] as Row;
-    return { type, id: Object.fromEntries(catalog.nodes[type]!.idFields.map((field) => [field, id[field]])) };
+    return { type, id: Object.fromEntries(catalog.ends[type]!.idFields.map((field) => [field, id[field]])) };
   };
   const old: EdgeBetween = { kind: "edge", entry: edge.entry, from: endOf("from"), to: endOf("to") };
   for (const { shape, row } of edgeCopies(old, before).slice(1))

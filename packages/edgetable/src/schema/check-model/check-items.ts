@@ -204,8 +204,18 @@ const canCollide = (catalog: Catalog, a: TableKey, b: TableKey): boolean => {
 const typesDiffer = ({ typeAttribute }: Catalog, a: TableKey, b: TableKey): boolean =>
   typeAttribute !== undefined && a.shape.typeValue !== b.shape.typeValue;
 
-/** Pairs of item kinds that can have the same table key. */
+/** Pairs of item kinds that can have the same table key, and parts whose edges could be taken for those of something else. */
 export const checkCollisions = (catalog: Catalog, report: Report): void => {
+  const ends = Object.values(catalog.ends);
+  for (const [at, b] of ends.entries())
+    for (const a of ends.slice(0, at)) {
+      if (b.shape.kind !== "part" || leadsDiffer(a.partition, b.partition) || !templatesOverlap(a.partition, b.partition)) continue;
+      report(
+        "collision",
+        placeOf(b.shape),
+        `edges name "${a.name}" by ${a.partition.source} and "${b.name}" by ${b.partition.source}, and can take one for the other. Begin one of the keys differently.`,
+      );
+    }
   const keys = tableKeys(catalog);
   const source = ({ partition, sort }: TableKey): string => (sort ? `${partition.source} / ${sort.source}` : partition.source);
   for (const [at, b] of keys.entries()) {

@@ -1,7 +1,7 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { leadOf, type Template } from "../../keys/template.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
-import { expand, fieldNames, parseKey, underPath, withFieldNames, type KeyContext } from "../build-catalog.ts";
+import { endKey, expand, fieldNames, parseKey, underPath, withFieldNames, type KeyContext } from "../build-catalog.ts";
 import { keyAttributes } from "../catalog.ts";
 import { defaultLayout } from "../default-layout.ts";
 import { endTypes, type AnyEdge, type AnyNode, type AnyPart, type GraphDefinition } from "../definition.ts";
@@ -181,7 +181,7 @@ type Base = Pick<Scope, "layout" | "escapes">;
 const checkEdge = (definition: GraphDefinition, name: string, base: Base, report: Report): void => {
   const edge = definition.edges?.[name] as AnyEdge;
   const item = base.layout.edges?.[name];
-  const keyOf = (type: string): string => definition.nodes[type]?.key ?? "";
+  const keyOf = (type: string): string => endKey(definition, type);
   // Beside its id, an edge knows the fields of a node's table key.
   const fieldsOf = (type: string): Names =>
     [keyOf(type), ...keyAttributes(base.layout).map((attribute) => base.layout.nodes?.[type]?.keys?.[attribute] ?? "")].flatMap(fieldNames);
@@ -237,7 +237,7 @@ export const checkTemplates = (definition: GraphDefinition, report: Report): voi
     const own = attributesOf(part);
     const names = own && [...own, ...fieldNames(owner)];
     const scope: Scope = { ...base, item: layout.parts?.[name], macros: { key, owner }, names, of: `"${name}"` };
-    checkKeyed({ place: `parts.${name}.key`, attribute: layout.sortKey ?? "", source: key }, scope, report);
+    if (checkKeyed({ place: `parts.${name}.key`, attribute: layout.sortKey ?? "", source: key }, scope, report)) valid.add(name);
   });
   each(definition.edges, (name, edge) => {
     if ([...endTypes(edge.from), ...endTypes(edge.to)].every((type) => valid.has(type))) checkEdge(definition, name, base, report);

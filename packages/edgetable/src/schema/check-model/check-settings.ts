@@ -1,8 +1,9 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { parseTemplate } from "../../keys/template.ts";
-import { fieldNames } from "../build-catalog.ts";
+import { endKey, fieldNames } from "../build-catalog.ts";
 import { definitionOf, keyAttributes, type Catalog, type Shape } from "../catalog.ts";
 import { degreeLimit, endTypes, isSingle, type AnyEdge, type AnyNode, type AnyPart, type GraphDefinition } from "../definition.ts";
+import { summarized } from "../derived.ts";
 import type { ItemLayout, Layout } from "../layout.ts";
 import { attributesOf, derivedNames } from "../facts.ts";
 import { attributeNames, attributeSchemas, type AnySchema } from "../standard-schema.ts";
@@ -240,6 +241,42 @@ const checkReference = (definition: GraphDefinition, place: string, edge: AnyEdg
   }
 };
 
+/** What an edge cannot have whose end is a part. */
+const checkPartEnds = (definition: GraphDefinition, name: string, edge: AnyEdge, report: Report): void => {
+  const place = `edges.${name}`;
+  const ends = (["from", "to"] as const).flatMap((end) =>
+    endTypes(edge[end]).flatMap((type) => (Object.hasOwn(definition.parts ?? {}, type) ? [{ end, type }] : [])),
+  );
+  const [first] = ends;
+  if (!first) return;
+  const refuse = (at: string, what: string): void => report("setting", at, `"${first.type}" is a part, and ${what}`);
+  const mend = `Leave them out, or make "${first.type}" a node with a key of its own.`;
+  if (definition.layout)
+    refuse(
+      `${place}.${first.end}`,
+      `only Edgetable's own layout has edges that lead to parts. Make it a node whose key begins with that of "${definition.parts?.[first.type]?.of}".`,
+    );
+  if (edge.stored === "reference")
+    refuse(`${place}.stored`, 'an edge that leads to or from a part cannot be a reference. Store it "once" or "twice".');
+  if (edge.copies !== undefined) refuse(`${place}.copies`, `its edges have no copies. ${mend}`);
+  if (edge.derived !== undefined) refuse(`${place}.derived`, `its edges have no derived attributes. ${mend}`);
+  for (const [group, all] of [
+    ["nodes", definition.nodes],
+    ["edges", definition.edges ?? {}],
+  ] as const)
+    for (const [holder, { derived = {} }] of Object.entries<AnyNode | AnyEdge>(all))
+      for (const [attribute, { source }] of Object.entries(derived))
+        if ([source.in, source.out, summarized(source)?.[1]].includes(name))
+          refuse(`${group}.${holder}.derived.${attribute}`, `no derived attribute ranges over its edges ("${name}"). ${mend}`);
+  for (const { end, type } of ends)
+    if (edge.onDelete?.[end] === "restrict")
+      report(
+        "setting",
+        `${place}.onDelete.${end}`,
+        `"${type}" is a part and goes with its node, whose deletion cannot ask the edges of all its parts at once. Use "cascade" or "leave".`,
+      );
+};
+
 /** Settings of edges that are out of range, contradict each other or have no effect. */
 export const checkEdges = (definition: GraphDefinition, report: Report): void =>
   each(definition.edges, (name, edge) => {
@@ -254,12 +291,13 @@ export const checkEdges = (definition: GraphDefinition, report: Report): void =>
         );
     }
     if (edge.symmetric) checkSymmetric(place, edge, report);
+    checkPartEnds(definition, name, edge, report);
     if (edge.sides !== undefined && (edge.symmetric === true || edge.stored === "once"))
       report("setting", `${place}.sides`, 'only an edge with stored: "twice" has two sides. Store it twice, or leave sides out.');
     checkOrder(definition, place, edge, report);
     for (const end of ["from", "to"] as const) {
       const types = endTypes(edge[end]);
-      const typed = types.find((type) => fieldNames(definition.nodes[type]?.key ?? "").includes("type"));
+      const typed = types.find((type) => fieldNames(endKey(definition, type)).includes("type"));
       if (types.length > 1 && typed !== undefined)
         report(
           "reservedName",

@@ -1,5 +1,5 @@
 import { MAX_SHARDS } from "../../keys/template.ts";
-import { fieldNames } from "../build-catalog.ts";
+import { endKey, fieldNames } from "../build-catalog.ts";
 import { endTypes, type GraphDefinition } from "../definition.ts";
 import { countList, fullEntry, type FullEntry, type ShardCounts, type ShardSettings } from "../layout.ts";
 import { attributesOf } from "../facts.ts";
@@ -43,7 +43,7 @@ interface Indexed {
 }
 
 const findIndexed = (definition: GraphDefinition, name: string): Indexed | undefined => {
-  const keyOf = (type: string): readonly string[] => fieldNames(definition.nodes[type]?.key ?? "");
+  const keyOf = (type: string): readonly string[] => fieldNames(endKey(definition, type));
   const node = Object.hasOwn(definition.nodes, name) ? definition.nodes[name] : undefined;
   if (node) return { names: attributesOf(node), ids: keyOf(name), stored: node.stored !== false };
   const part = definition.parts?.[name];

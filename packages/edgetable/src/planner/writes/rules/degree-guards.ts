@@ -34,7 +34,7 @@ export interface Count extends Contribution {
 }
 
 const countOf = (catalog: Catalog, { entry, at, node, delta, spent, failure }: Omit<Count, "rule" | "key">): Count => {
-  const template = catalog.nodes[node.type]?.shape.keys[catalog.index.partitionKey];
+  const template = catalog.ends[node.type]?.partition;
   const partition = template && renderTemplate(template, node.id);
   if (partition === undefined) {
     throw new EdgetableError(
@@ -90,7 +90,7 @@ export const allEdges = (catalog: Catalog, { node, edge, direction, consistent }
   node,
   edge,
   direction,
-  anchor: defined(catalog.nodes[node], "node").idFields,
+  anchor: defined(catalog.ends[node], "node").idFields,
   known: [],
   range: [],
   filter: [],
@@ -136,7 +136,7 @@ const countEdges = (working: WorkingSet, { key, node, entry, at: { direction } }
   const edges = { node, edge: entry.name, direction };
   // Edges that nothing finds from this end cannot be counted: there the guard counts from when it was declared.
   if (!planCount(catalog, edges)) return 0;
-  const { shape } = defined(catalog.nodes[node.type], "node");
+  const { shape } = defined(catalog.ends[node.type], "node");
   const reason = `the edges of "${entry.name}" at a node without a counter are counted`;
   const counted = readOrNeed(working, { kind: "count", id: `count ${keyId(key)}`, ...edges, shape, reason });
   return counted === undefined ? undefined : (storedCount(counted) ?? 0);
@@ -153,7 +153,7 @@ interface Guard {
 }
 
 const guardAt = (working: WorkingSet, count: Count, mustLook: boolean): Guard | undefined => {
-  const { shape } = defined(working.catalog.nodes[count.node.type], "node");
+  const { shape } = defined(working.catalog.ends[count.node.type], "node");
   const image = mustLook
     ? imageOf(working, { shape, key: count.key }, "the counter of its edges may not be there yet")
     : knownImage(working, count.key);
@@ -213,7 +213,7 @@ export const degreeGuards: ItemRule<Count> = {
       if (changes || !before === !after) return NONE;
       return countsOfEdge(catalog, subject, before === undefined ? 0 : after ? 1 : -1);
     }
-    if (subject.kind === "part" || after !== null || !before) return NONE;
+    if (after !== null || !before || !catalog.ends[subject.entry.name]) return NONE;
     return countsOfDeletion(catalog, { type: subject.entry.name, id: before }, related === "unchecked");
   },
   settle: (working, counts) => {

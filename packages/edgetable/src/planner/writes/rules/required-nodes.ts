@@ -1,6 +1,6 @@
 import type { Failure, Term } from "../../../ir/write-plan.ts";
 import { keyIfComplete } from "../../../requests/encode-item.ts";
-import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../../../schema/catalog.ts";
+import type { Catalog, EdgeEntry, EndEntry, PartEntry } from "../../../schema/catalog.ts";
 import { DELETING } from "../../../schema/system-items.ts";
 import type { Row } from "../../../util/row.ts";
 import { type Contribution, type ItemRule, kindTerm, type RowChange, unitedTerms } from "../working-set.ts";
@@ -44,7 +44,7 @@ export const cascades = (catalog: Catalog, node: string): boolean => {
 
 /** A node that has to be there. */
 export interface RequiredNode extends Contribution {
-  readonly node: NodeEntry;
+  readonly node: EndEntry;
   readonly failure: Failure;
 }
 
@@ -53,7 +53,7 @@ const requireNode = (
   required: RequiredNode[],
   { type, end, id }: { readonly type: string; readonly end: "from" | "to"; readonly id: Row },
 ): void => {
-  const node = catalog.nodes[type];
+  const node = catalog.ends[type];
   const key = node && node.definition.stored !== false ? keyIfComplete(catalog, node.shape, id) : undefined;
   if (node && key) required.push({ rule: requiredNodes, key, node, failure: { reason: "endMissing", end, id } });
 };
