@@ -161,9 +161,13 @@ const propertiesOf = (
 
 const keyText = (column: string): string => `coalesce(replace(replace(cast(${column} as varchar), '%', '%25'), '>', '%3E'), '')`;
 
+/** True if edges may lead to a table's rows: nodes, and parts that the model names at their ends. */
+const isNamed = ({ kind, columns }: Pick<StoredTable, "kind" | "columns">): boolean =>
+  kind === "node" || (kind === "part" && columns.some(({ name, attribute }) => name === "node" && attribute === undefined));
+
 /** Identifies an edge or a part by its ends and its key: `student:S1 > enrolledIn > course:C1`. No node's id contains ` > `. */
-const idOf = ({ kind, definition, key }: StoredTable, folder: string): string => {
-  if (kind === "node") return "node";
+const idOf = ({ kind, definition, key, columns }: StoredTable, folder: string): string => {
+  if (isNamed({ kind, columns })) return "node";
   if (key === undefined)
     throw new EdgetableError(
       "analytics.lake",
@@ -211,7 +215,7 @@ const contentsOf = (lake: Lake, dialect: Dialect, asText: ReadonlyMap<string, Re
     ends.add(`select owner as node from ${name}`);
   }
   if (ends.size === 0) return contents;
-  const stored = lake.tables.filter(({ kind }) => kind === "node").map(({ name }) => `select node from ${name}`);
+  const stored = lake.tables.filter(isNamed).map(({ name }) => `select node from ${name}`);
   const missing = `(select distinct node from (${[...ends].join(" union all ")}) as ends where node not in (${stored.join(" union all ")})) as missing`;
   const bare: readonly Output[] = [
     ["node", nodeId],

@@ -162,7 +162,9 @@ export const lakeTables = (catalog: Catalog): readonly LakeTable[] => {
     })),
     ...Object.values(parts).map(({ name, definition, idFields }): LakeTable => {
       const attributes = new Map([...idColumns(definition.of), ...keyFields(idFields), ...attributesOf(catalog, name, definition)]);
-      return { name: tableName(name), kind: "part", definition: name, ...keyOf(columnsOf([text("owner")], attributes), idFields) };
+      // One that edges lead to is named as their ends name it.
+      const leading = catalog.ends[name] ? [text("owner"), text("node")] : [text("owner")];
+      return { name: tableName(name), kind: "part", definition: name, ...keyOf(columnsOf(leading, attributes), idFields) };
     }),
   ];
 };

@@ -127,22 +127,20 @@ export class Staging {
   }
 
   #nodeText(type: string, id: Row): string {
-    return nodeText(type, this.#catalog.nodes[type]?.idFields ?? [], id);
+    return nodeText(type, this.#catalog.ends[type]?.idFields ?? [], id);
   }
 
   #placed(row: ScannedRow): Placed {
     const kind = row.node === undefined ? (row.edge === undefined ? "part" : "edge") : "node";
     const definition = (row.node ?? row.edge ?? row.part)!;
     const staged = this.#staged.get(`${kind}:${definition}`)!;
-    const { edges, parts } = this.#catalog;
+    const { edges, parts, ends } = this.#catalog;
     if (kind === "node") return { staged, leading: [this.#nodeText(definition, row["row"] as Row)], attributes: row["row"] as Row };
     if (kind === "part") {
       const owner = row["owner"] as Row;
-      return {
-        staged,
-        leading: [this.#nodeText(parts[definition]!.definition.of, owner)],
-        attributes: { ...owner, ...(row["row"] as Row) },
-      };
+      const attributes = { ...owner, ...(row["row"] as Row) };
+      const leading = [this.#nodeText(parts[definition]!.definition.of, owner)];
+      return { staged, leading: ends[definition] ? [...leading, this.#nodeText(definition, attributes)] : leading, attributes };
     }
     const end = (types: readonly string[], id: Row): string => this.#nodeText(types.length === 1 ? types[0]! : String(id["type"]), id);
     const { from, to } = edges[definition]!;

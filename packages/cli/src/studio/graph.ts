@@ -16,7 +16,7 @@ const endOf = ({ catalog }: AnyGraph, types: readonly string[], end: unknown): W
   if (!isRow(end)) return undefined;
   const given = end["type"];
   const type = types.length > 1 && typeof given === "string" ? given : (types[0] ?? "");
-  return { type, id: Object.fromEntries((catalog.nodes[type]?.idFields ?? []).map((field) => [field, end[field]])) };
+  return { type, id: Object.fromEntries((catalog.ends[type]?.idFields ?? []).map((field) => [field, end[field]])) };
 };
 
 /**

@@ -181,7 +181,7 @@ const limitOf = (query: URLSearchParams, most: number, otherwise: number): numbe
 
 /** A node for the page: its type, id and the partition of its item. */
 const wireNode = ({ catalog }: AnyGraph, type: string, row: Row, found: Row | undefined): WireNode => {
-  const entry = catalog.nodes[type];
+  const entry = catalog.ends[type];
   const id = Object.fromEntries((entry?.idFields ?? []).map((field) => [field, row[field]]));
   return { type, id, ...(found === undefined ? {} : { row: found }), partition: partitionOf(catalog, type, id) ?? "" };
 };
@@ -199,7 +199,11 @@ const neighboursAnswer = async (source: StudioSource, db: UntypedDb, { query, si
   const entry = Object.hasOwn(edges, name) ? edges[name] : undefined;
   if (!entry) throw usageError(`There is no edge type "${name}".${didYouMean(name, Object.keys(edges))}`);
   const direction = required(query, "direction");
-  const handle = nodeOf(db, required(query, "type"))(jsonOf(query, "id"));
+  const type = required(query, "type");
+  const isPart = Object.hasOwn(graph.catalog.parts, type) && graph.catalog.ends[type] !== undefined;
+  const handle = (isPart ? (db as unknown as Readonly<Record<string, ReturnType<typeof nodeOf>>>)[type]! : nodeOf(db, type))(
+    jsonOf(query, "id"),
+  );
   const list = entry.definition.symmetric ? handle.both(name) : direction === "in" ? handle.in(name) : handle.out(name);
   // A path is searched by the edges alone, which saves the reads of their nodes.
   const isBare = query.get("bare") === "1";

@@ -19,7 +19,7 @@ const listText = (names: readonly string[]): string => {
   return quoted.length < 2 ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} and ${quoted.at(-1)}`;
 };
 
-const unitsText = (units: number, kind: "read" | "write" = "write"): string => `${units} ${kind} ${units === 1 ? "unit" : "units"}`;
+export const unitsText = (units: number, kind: "read" | "write" = "write"): string => `${units} ${kind} ${units === 1 ? "unit" : "units"}`;
 
 /** What changing some attributes of an item is predicted to take, with the index keys that hold them. */
 const changedUnits = (catalog: Catalog, shape: Shape, names: readonly string[], transaction: boolean): number => {

@@ -1,7 +1,8 @@
-import { BATCH_GET_KEYS, readUnits } from "../ir/capacity.ts";
+import { BATCH_GET_KEYS, readUnits, writeUnits } from "../ir/capacity.ts";
 import { stepUnits } from "../ir/write-price.ts";
 import type { DeleteWrite, LogicalWrite } from "../ir/logical-write.ts";
 import type { ReadNeed, WriteItem, WritePlan } from "../ir/write-plan.ts";
+import { assumedParts } from "../planner/assumed-rows.ts";
 import { planBatch } from "../planner/writes/plan-batch.ts";
 import { planWrites } from "../planner/writes/plan-write.ts";
 import { planCascade } from "../planner/writes/plan-deletion.ts";
@@ -12,8 +13,9 @@ import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-direct.ts
 import type { Catalog } from "../schema/catalog.ts";
 import { DERIVED } from "../schema/facts.ts";
 import { COUNT, OWNER } from "../schema/system-items.ts";
+import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
-import { cascadeNotes, derivedNotes } from "./derived-notes.ts";
+import { cascadeNotes, derivedNotes, unitsText } from "./derived-notes.ts";
 import { explainRead } from "./explanation.ts";
 import { INDEX_LAG } from "./job-options.ts";
 import type { BatchExplanation, DeleteOptions, ExplainedWriteRequest, WriteExplanation } from "./write-types.ts";
@@ -147,7 +149,7 @@ export const explainWrites = (
 export const explainDeletion = (catalog: Catalog, write: DeleteWrite, { indexLag = INDEX_LAG }: DeleteOptions<Row>): WriteExplanation => {
   const plan = planCascade(catalog, write);
   const requests: ExplainedWriteRequest[] = [];
-  for (const sweep of plan.sweeps) {
+  for (const sweep of [...plan.sweeps, ...plan.parts.map(({ found }) => found)]) {
     const read = explainRead(catalog, { plan: sweep.plan, binding: { row: sweep.row, values: [] }, livingAt: undefined });
     for (const { operation, input, readUnits: units } of read.requests)
       requests.push({ operation, input, readUnits: units, writeUnits: 0 });
@@ -157,6 +159,12 @@ export const explainDeletion = (catalog: Catalog, write: DeleteWrite, { indexLag
     notes.push(
       "marks the node first, in a transaction with the job's state: from then on nothing can be linked to it, and reads still give it until it goes",
     );
+  for (const { part, sweeps } of plan.parts) {
+    const { definition, shape } = defined(catalog.parts[part], part);
+    notes.push(
+      `marks each "${part}" as it does the node, and removes its edges before it: ${assumedParts({ definition })} expected, ${unitsText(writeUnits(shape.bytes))} to mark and ${sweeps.length} ${sweeps.length === 1 ? "request" : "requests"} to find the edges of each`,
+    );
+  }
   if (plan.lags) notes.push(`waits ${indexLag} ms before it reads an index, so that what was linked before the mark is seen`);
   notes.push(
     "with up to 100 items everything goes in one transaction; with more, a job removes edges and parts and the node last, and can be resumed; what it writes is not in the prediction",

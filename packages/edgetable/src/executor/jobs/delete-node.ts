@@ -261,6 +261,8 @@ const deleteAtOnce = async (
   return undefined;
 };
 
+const PARTS_AT_ONCE = 16;
+
 /** Removes what goes with the node, page by page, until a sweep finds nothing: then the indexes show everything that preceded the mark. */
 const sweepUntilEmpty = async (deletion: Deletion, job: string): Promise<void> => {
   for (;;) {
@@ -271,7 +273,10 @@ const sweepUntilEmpty = async (deletion: Deletion, job: string): Promise<void> =
         found += await removePage(deletion, removals);
       });
     await eachPart(deletion, job, async (parts) => {
-      for (const part of parts) found += await removePart(deletion, job, part);
+      for (let at = 0; at < parts.length; at += PARTS_AT_ONCE) {
+        const some = await Promise.all(parts.slice(at, at + PARTS_AT_ONCE).map((part) => removePart(deletion, job, part)));
+        for (const one of some) found += one;
+      }
     });
     if (found === 0) return;
     await waitForIndex(deletion);

@@ -64,8 +64,9 @@ export const sweepPage = async (
     }
     const isAlone = subject.kind === "edge" && edgeCopies(subject, write.key).length === 1;
     const plain = !isShared && isAlone && derive(catalog, { subject, before: write.key, after: null }).length === 0;
-    const fields = defined(catalog.edges[write.edge], "edge").key.map((field) => write.key[field]);
-    const id = exactText([write.edge, write.from, write.to, fields]);
+    const { key: own, definition } = defined(catalog.edges[write.edge], "edge");
+    const ends = [exactText(write.from), exactText(write.to)];
+    const id = exactText([write.edge, definition.symmetric ? ends.toSorted() : ends, own.map((field) => write.key[field])]);
     removals.set(id, { id, key, write, plain, isShared });
   }
   return { removals: [...removals.values()], next };
