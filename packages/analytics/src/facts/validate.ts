@@ -152,7 +152,9 @@ const endRules = (lake: Tables, catalog: Catalog): readonly Rule[] =>
       if (types.some((type) => catalog.nodes[type]?.definition.stored === false)) return [];
       const end = column === "source" ? "from" : "to";
       const stays = kind === "edge" && (catalog.edges[definition]!.definition.onDelete?.[end] ?? "leave") === "leave";
-      const nodes = types.map((type) => `select node from ${tableOf(lake, type, catalog.nodes[type] ? "node" : "part").name}`).join(" union all ");
+      const nodes = types
+        .map((type) => `select node from ${tableOf(lake, type, catalog.nodes[type] ? "node" : "part").name}`)
+        .join(" union all ");
       return [
         {
           kind: kind === "part" ? "orphanedPart" : stays ? "leftEdge" : "dangling",

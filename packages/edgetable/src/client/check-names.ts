@@ -214,7 +214,9 @@ export const nodeFields = ({ catalog }: Driver, types: readonly string[], select
   const has = (entry: EndEntry, field: string): boolean => namesOf(entry)?.includes(field) ?? true;
   const fields = entries.flatMap((entry) => {
     const own = named.filter((field) => has(entry, field) || !entries.some((other) => has(other, field)));
-    return own.length > 0 || named.length === 0 ? (selectedFields({ ...entry, kind: entry.shape.kind, further: entry.idFields }, own) ?? []) : [];
+    return own.length > 0 || named.length === 0
+      ? (selectedFields({ ...entry, kind: entry.shape.kind, further: entry.idFields }, own) ?? [])
+      : [];
   });
   return [...new Set(fields)];
 };

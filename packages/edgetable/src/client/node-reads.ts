@@ -140,11 +140,7 @@ const getNodes =
     });
   };
 
-const collect = (
-  driver: Driver,
-  entry: EndEntry,
-  { id, ...from }: { readonly id: Row } & Omit<CollectionState, "node">,
-): Read<unknown> => {
+const collect = (driver: Driver, entry: EndEntry, { id, ...from }: { readonly id: Row } & Omit<CollectionState, "node">): Read<unknown> => {
   const state = { node: entry.name, ...from };
   const request: ReadRequest = {
     plan: driver.plan(collectionForm(state), () => collectionPlan(state)),

@@ -105,10 +105,7 @@ const pairId = ({ key, other, leads }: SeenRow): FactId => (leads || !other ? id
 const nodeId = (key: Key, type: string): FactId => ["node", type, ...idOf(key)];
 
 /** The node whose edges a guard counts; undefined if its key does not tell. */
-export const guardedNode = (
-  catalog: Catalog,
-  item: Item,
-): { readonly node: EndEntry; readonly key: Key; readonly id: Row } | undefined => {
+export const guardedNode = (catalog: Catalog, item: Item): { readonly node: EndEntry; readonly key: Key; readonly id: Row } | undefined => {
   const guard = readDegreeGuard(catalog, item);
   const entry = guard && catalog.edges[guard.edge];
   if (!entry) return undefined;
