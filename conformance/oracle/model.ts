@@ -73,14 +73,18 @@ const countedEdges = Object.fromEntries(
  *
  * @param keeps whether nodes keep the numbers of their edges; then no edge leads to a node that is not there, and none is a
  * reference
+ * @param partTags whether tags are parts of realms, which have no items: for {@link withTagsAsNodes}
  */
 export const wild = (
   table: string,
   layout?: Layout,
   keeps = false,
+  partTags = false,
 ): { connect(options: ConnectOptions): { readonly table: { create(): PromiseLike<unknown> } } } => {
   const format = layout ? "" : `:${ANY_VALUE}`;
   const value = layout ? z.string() : any;
+  const realmOf = node({ key: "REALM#{realm}", schema: z.object({ realm }), stored: false });
+  const tagOf = part({ of: "realm", key: `TAG#{tagId${format}}`, schema: z.object({ tagId: value, name: z.string() }) });
   return defineGraph({
     table,
     nodes: {
@@ -95,16 +99,51 @@ export const wild = (
         key: `POST#{realm}#{postId${format}}`,
         schema: z.object({ realm, postId: value, title: z.string(), authorRealm: realm.optional(), authorId: value.optional() }),
       }),
-      tag: node({
-        key: `TAG#{realm}#{tagId${format}}`,
-        schema: z.object({ realm, tagId: value, name: z.string() }),
-        ...(keeps && { derived: counting.tag }),
-      }),
+      ...(partTags
+        ? { realm: realmOf }
+        : {
+            tag: node({
+              key: `TAG#{realm}#{tagId${format}}`,
+              schema: z.object({ realm, tagId: value, name: z.string() }),
+              ...(keeps && { derived: counting.tag }),
+            }),
+          }),
     },
     edges: keeps ? countedEdges : wildEdges,
-    parts,
+    parts: partTags ? { ...parts, tag: tagOf } : parts,
     ...(layout ? { layout } : {}),
   } as never);
+};
+
+type Row = Readonly<Record<string, unknown>>;
+type PartCall = (owner: Row, own: unknown) => unknown;
+
+/** A connection to a graph whose tags are parts of realms: they are written, read and loaded as if they were nodes. */
+export const withTagsAsNodes = <Db>(db: Db): Db => {
+  const { tag, load, ...rest } = db as Readonly<Record<string, PartCall>> & {
+    readonly tag: ((id: Row) => unknown) & Readonly<Record<string, PartCall>>;
+    readonly load: (rows: readonly Row[], options: unknown) => unknown;
+  };
+  const call =
+    (name: string) =>
+    ({ realm: named, ...own }: Row): unknown =>
+      tag[name]?.({ realm: named }, own);
+  const calls = Object.fromEntries(["create", "put", "delete"].map((name) => [name, call(name)]));
+  const getMany = (ids: readonly Row[]): unknown =>
+    tag["getMany"]?.(
+      { realm: ids[0]?.["realm"] },
+      ids.map(({ realm: _, ...own }) => own),
+    );
+  const loadAll = (rows: readonly Row[], options: unknown): unknown =>
+    load(
+      rows.map((row) => {
+        if (row["node"] !== "tag") return row;
+        const { realm: named, ...own } = row["row"] as Row;
+        return { part: "tag", owner: { realm: named }, row: own };
+      }),
+      options,
+    );
+  return { ...rest, tag: Object.assign((id: Row) => tag(id), calls, { getMany }), load: loadAll } as Db;
 };
 
 /** The graph of the oracle, in Edgetable's own layout or in an adopted one. */

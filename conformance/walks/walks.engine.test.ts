@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import { ruleNames, walkRuleNames } from "../../packages/edgetable/src/planner/rule-names.ts";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { isNightly, ruleVariants, testRuns, testSeed } from "../engines/property-runs.ts";
-import { wild, wildAdopted } from "../oracle/model.ts";
+import { wild, wildAdopted, withTagsAsNodes } from "../oracle/model.ts";
 import type { Db } from "./ask.ts";
 import { cases, checkCase } from "./check-graph.ts";
 import { regressions } from "./regressions.ts";
@@ -25,19 +25,21 @@ afterAll(() => engine.close());
 let scopes = 0;
 
 const layouts = [
-  { name: "own layout", layout: undefined },
-  { name: "adopted layout", layout: wildAdopted },
+  { name: "own layout", layout: undefined, partTags: false, variants: ruleVariants(walkRuleNames, ruleNames) },
+  { name: "own layout with tags that are parts", layout: undefined, partTags: true, variants: ruleVariants([], ruleNames) },
+  { name: "adopted layout", layout: wildAdopted, partTags: false, variants: ruleVariants(walkRuleNames, ruleNames) },
 ] as const;
 
-describe.each(layouts)("walks answer as the naive evaluator does, $name", ({ layout }) => {
-  describe.each(ruleVariants(walkRuleNames, ruleNames))("%s", (_, rulesOff) => {
+describe.each(layouts)("walks answer as the naive evaluator does, $name", ({ layout, partTags, variants }) => {
+  describe.each(variants)("%s", (_, rulesOff) => {
     let db: Db;
     beforeAll(async () => {
-      db = wild(engine.freshTableName("walks"), layout).connect({
+      const connected = wild(engine.freshTableName("walks"), layout, false, partTags).connect({
         ...slowed(engine.transport, rulesOff),
         cursorSecret: "walks".padEnd(43, "-"),
       }) as Db;
-      await db.table.create();
+      await connected.table.create();
+      db = partTags ? withTagsAsNodes(connected) : connected;
     });
 
     // No past failure depended on a single rule: with one rule off, they are replayed nightly only.

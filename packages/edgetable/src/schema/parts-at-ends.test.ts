@@ -83,7 +83,7 @@ test("the parts that hold users' fields are no ends", () => {
     fields: { of: "project" },
   });
   expect(findings({ nodes: { user, project, issue }, edges: { about: edge({ from: "user", to: "issueValue" }) } })).toEqual([
-    'nodeType edges.about.to: "issueValue" is not a node type or part. Did you mean "issue"?',
+    'nodeType edges.about.to: "issueValue" is not a node type or part. Known: user, project, issue, task.',
   ]);
 });
 

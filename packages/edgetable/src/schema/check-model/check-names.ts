@@ -14,7 +14,7 @@ import type {
   ValueIndex,
 } from "../layout.ts";
 import { isFieldPart } from "../grid-parts.ts";
-import { each, reportUnknown, type Report } from "./finding.ts";
+import { each, type Names, reportUnknown, type Report } from "./finding.ts";
 
 /** Members of a connection, such as `find` in `db.find`: no node, edge or part may have one of these names. */
 export const RESERVED_NAMES: readonly string[] = [
@@ -39,8 +39,8 @@ export const RESERVED_NAMES: readonly string[] = [
 const PLAIN_IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 const IDENTIFIER = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 
-const checkEnd = (report: Report, place: string, { types, known }: { types: readonly string[]; known: readonly string[] }): void => {
-  reportUnknown(report, place, [...new Set(types)], { rule: "nodeType", what: "a node type or part", known });
+const checkEnd = (report: Report, place: string, types: readonly string[], known: Pick<Names, "what" | "known">): void => {
+  reportUnknown(report, place, [...new Set(types)], { rule: "nodeType", ...known });
   const repeated = types.find((type, at) => types.indexOf(type) !== at);
   if (types.length === 0) report("nodeType", place, "the list is empty. Name at least one node type.");
   if (repeated !== undefined) report("nodeType", place, `"${repeated}" is named twice. Name it once.`);
@@ -65,9 +65,10 @@ export const checkNames = (definition: GraphDefinition, report: Report): void =>
   }
   const known = Object.keys(definition.nodes);
   const parts = Object.entries(definition.parts ?? {}).flatMap(([name, one]) => (isFieldPart(one) ? [] : [name]));
+  const ends = { what: parts.length > 0 ? "a node type or part" : "a node type", known: [...known, ...parts] };
   each(definition.edges, (name, edge) => {
-    checkEnd(report, `edges.${name}.from`, { types: endTypes(edge.from), known: [...known, ...parts] });
-    checkEnd(report, `edges.${name}.to`, { types: endTypes(edge.to), known: [...known, ...parts] });
+    checkEnd(report, `edges.${name}.from`, endTypes(edge.from), ends);
+    checkEnd(report, `edges.${name}.to`, endTypes(edge.to), ends);
   });
   each(definition.parts, (name, part) => {
     reportUnknown(report, `parts.${name}.of`, [part.of], { rule: "nodeType", what: "a node type", known });

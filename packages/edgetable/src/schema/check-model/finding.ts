@@ -34,7 +34,7 @@ export interface ModelFinding {
 export type Report = (rule: ModelRule, place: string, message: string) => void;
 
 /** The names that a list may contain. */
-interface Names {
+export interface Names {
   readonly rule: ModelRule;
   /** Continues `"x" is not`. */
   readonly what: string;
