@@ -401,3 +401,33 @@ test("an item's description names the parts at its ends", async () => {
     ends: [{ role: "to", type: "task", id: task(1), partition: "PROJECT#p#TASK#0001" }],
   });
 });
+
+test("a tenant's connection fills its own id in at parts too, and reaches no other tenant's", async () => {
+  const rented = defineGraph({
+    table: engine.freshTableName("rented"),
+    nodes: {
+      user: node({ key: "T#{tenantId}#USER#{userId}", schema: z.object({ tenantId: text, userId: text }) }),
+      project: node({ key: "T#{tenantId}#PROJECT#{projectId}", schema: z.object({ tenantId: text, projectId: text }) }),
+    },
+    parts: { task: part({ of: "project", key: "TASK#{taskId}", schema: z.object({ taskId: text }) }) },
+    edges: {
+      assigned: edge({ from: "user", to: "task", maxDegree: { to: 2 }, onDelete: { to: "cascade" } }),
+      blocks: edge({ from: "task", to: "task", onDelete: { from: "cascade" } }),
+    },
+  }).connect({ transport: engine.transport });
+  await rented.table.create();
+  for (const tenantId of ["a", "b"]) {
+    const own = rented.as({ tenantId });
+    await own.user.create({ userId: "u" }).orThrow();
+    await own.project.create({ projectId: "p" }).orThrow();
+    await own.task.create({ projectId: "p" }, { taskId: tenantId }).orThrow();
+    await own.assigned.link({ userId: "u" }, { projectId: "p", taskId: tenantId }).orThrow();
+  }
+  const own = rented.as({ tenantId: "a" });
+  expect(await own.user({ userId: "u" }).out("assigned").nodes()).toEqual([{ tenantId: "a", projectId: "p", taskId: "a" }]);
+  expect(await own.task({ projectId: "p", taskId: "a" }).in("assigned").count()).toBe(1);
+  expect(await own.assigned.link({ userId: "u" }, { projectId: "p", taskId: "b" })).toMatchObject({ ok: false, reason: "endMissing" });
+  expect(() => own.task({ tenantId: "b", projectId: "p", taskId: "b" } as never)).toThrow("this connection's is");
+  expect(await own.project.delete({ projectId: "p" }, { indexLag: 0 })).toMatchObject({ ok: true });
+  expect(await rented.as({ tenantId: "b" }).user({ userId: "u" }).out("assigned").count()).toBe(1);
+});
