@@ -170,12 +170,6 @@ export class NodeHandle {
 
   collection(options: { readonly consistent?: boolean } = {}): Read<unknown> {
     const { consistent = false } = checkOptions(options, consistentOption);
-    if (this.#entry.shape.kind === "part")
-      throw new EdgetableError(
-        "plan.unsupported",
-        `"${this.#entry.name}" is a part, and lies in the collection of its node. Ask for its edges by out() and in().`,
-        { details: { part: this.#entry.name } },
-      );
     return collect(this.#driver, this.#entry, { id: this.#id, direction: "out", consistent, index: undefined });
   }
 
@@ -327,8 +321,11 @@ export class NodeHandle {
 /** Gives handles on nodes of a type, or on parts of a kind, by their ids. */
 export const handlesOf =
   (driver: Driver, entry: EndEntry) =>
-  (id: Row): NodeHandle =>
-    new NodeHandle(driver, entry, { id: checkNodeId(driver.catalog, entry, id), fields: entry.idFields });
+  (id: Row): NodeHandle => {
+    const handle = new NodeHandle(driver, entry, { id: checkNodeId(driver.catalog, entry, id), fields: entry.idFields });
+    // A part is in the collection of its node.
+    return entry.shape.kind === "part" ? Object.assign(handle, { collection: undefined }) : handle;
+  };
 
 /** The reading side of `db.<node>`: a function that returns a handle, and the methods of the node type. */
 export const nodeReads = (driver: Driver, entry: NodeEntry): ((id: Row) => NodeHandle) & object => {

@@ -1,6 +1,7 @@
 import type { Conditions } from "./condition.ts";
 import type { PathChange } from "../schema/check-operands.ts";
 import type { Row } from "../util/row.ts";
+import type { Term } from "./write-plan.ts";
 
 /** One end of an edge: which node type, and which node of it. */
 export interface EndId {
@@ -72,8 +73,8 @@ export interface DeleteWrite extends ItemWrite {
   readonly guards: Guards;
   /** "unchecked": restricting edges were checked before, and the guards are deleted with the node. @default "checked" */
   readonly edges?: "checked" | "unchecked";
-  /** The job that has marked it: one that was written anew since is not found. @default any is deleted */
-  readonly mark?: string;
+  /** What a job asks of the item beside that. */
+  readonly terms?: readonly Term[];
 }
 
 /** Checks a node or part and changes nothing. */

@@ -9,7 +9,6 @@ import {
   type EdgeEntry,
   type EndEntry,
   type NodeEntry,
-  type PartAtEnds,
   type PartEntry,
 } from "./catalog.ts";
 import { defaultLayout } from "./default-layout.ts";
@@ -288,24 +287,19 @@ export const endKey = ({ nodes, parts }: GraphDefinition, type: string): string 
   return nodes[type]?.key ?? (part ? `${nodes[part.of]?.key ?? ""}#${part.key}` : "");
 };
 
-/** The parts that edges lead to. */
-const endEntries = (
-  context: Context,
-  nodes: Readonly<Record<string, NodeEntry>>,
-  parts: Readonly<Record<string, PartEntry>>,
-): Readonly<Record<string, EndEntry>> => {
+/** Node types, and the parts that edges lead to. */
+const endEntries = (context: Context, { nodes, parts, edges }: Pick<Catalog, "nodes" | "parts" | "edges">): Record<string, EndEntry> => {
   const ends: Record<string, EndEntry> = { ...nodes };
-  for (const { from, to } of Object.values(context.definition.edges ?? {}))
-    for (const type of [...endTypes(from), ...endTypes(to)]) {
-      const part = parts[type];
-      const owner = nodes[part?.definition.of ?? ""];
-      if (!part || !owner || ends[type]) continue;
-      const idFields = [...owner.idFields, ...part.idFields];
-      const key = endKey(context.definition, type);
+  for (const { from, to } of Object.values(edges))
+    for (const name of [...from, ...to]) {
+      const part = parts[name];
+      if (!part) continue;
+      const { definition, shape, idFields } = part;
+      const key = endKey(context.definition, name);
       const partition = parseKey(context.layout.partitionKey, key, { ...context, macros: {}, item: undefined });
-      ends[type] = { name: type, definition: part.definition as PartAtEnds, shape: part.shape, idFields, partition };
+      ends[name] = { name, definition, shape, idFields: [...(nodes[definition.of]?.idFields ?? []), ...idFields], partition };
     }
-  return withoutPrototype(ends);
+  return ends;
 };
 
 interface EdgePlace {
@@ -435,7 +429,7 @@ export const buildCatalog = (definition: GraphDefinition): Catalog => {
     nodes,
     edges,
     parts,
-    ends: endEntries(context, nodes, parts),
+    ends: withoutPrototype(endEntries(context, { nodes, parts, edges })),
     shapes,
     shapesById: withoutPrototype(byId),
     facts: factsOf(definition),

@@ -104,17 +104,13 @@ export interface NodeEntry {
   readonly partition: Template;
 }
 
-/** A part as the end of edges. It has none of what only a node has. */
-export type PartAtEnds = AnyPart & {
-  readonly [Setting in "unique" | "derived" | "stored" | "mirror" | "fields"]?: undefined;
-};
-
 /**
  * What edges may lead to: a node type, or a part that the model names at an end. A part's id has the fields of its node's id
  * before its own. Its item lies in its node's partition, and its edges in one of their own.
  */
 export interface EndEntry extends Omit<NodeEntry, "definition"> {
-  readonly definition: AnyNode | PartAtEnds;
+  /** Of a part, what only nodes have is missing. */
+  readonly definition: AnyNode | (AnyPart & Partial<Record<"unique" | "derived" | "stored" | "mirror" | "fields", undefined>>);
 }
 
 export interface PartEntry {

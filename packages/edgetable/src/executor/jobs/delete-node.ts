@@ -162,8 +162,11 @@ interface FoundPart {
   readonly write: DeleteWrite;
 }
 
-const foundParts = (kind: PartCascade, job: string, removals: readonly Removal[]): readonly FoundPart[] =>
-  removals.map(({ key, write }) => ({ kind, key, write: { ...(write as DeleteWrite), edges: "unchecked", mark: job } }));
+const foundParts = (kind: PartCascade, job: string, removals: readonly Removal[]): readonly FoundPart[] => {
+  // One that was written anew since it was marked is another one.
+  const terms: readonly Term[] = [{ kind: "equals", attribute: DELETING, value: { S: job }, failure: { reason: "notFound" } }];
+  return removals.map(({ key, write }) => ({ kind, key, write: { ...(write as DeleteWrite), edges: "unchecked", terms } }));
+};
 
 /** Marks a part as the node is: nothing more is linked to it. One that is gone stays gone. */
 const markPart = async ({ session }: Deletion, job: string, { key }: FoundPart, context: CallContext): Promise<void> => {

@@ -6,7 +6,6 @@ import { keepDigits } from "../../requests/attribute-value.ts";
 import { attributeOf, encodeItem, keyIfComplete, keyOf, keyOfItem } from "../../requests/encode-item.ts";
 import type { Catalog, Shape } from "../../schema/catalog.ts";
 import { hiddenNames } from "../../schema/facts.ts";
-import { DELETING } from "../../schema/system-items.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
 import { own, type Row } from "../../util/row.ts";
 import { atTime, atVersion, changeItem, seenAt, storedVersion, unchangedFields, withTimes } from "./rules/computed-attributes.ts";
@@ -18,7 +17,6 @@ import {
   imageOf,
   locate,
   type Look,
-  NOT_FOUND,
   notFound,
   passesSchema,
   type Planned,
@@ -143,9 +141,8 @@ export const planDelete = (working: WorkingSet, write: DeleteWrite): Planned => 
   if (look && image === null) return notFound;
   const row = image ? decodeItem(catalog, shape, image) : undefined;
   const terms = look && image ? unchangedFields(catalog, { shape, image }, look.fields) : [];
-  const mark: readonly Term[] =
-    write.mark === undefined ? [] : [{ kind: "equals", attribute: DELETING, value: { S: write.mark }, failure: NOT_FOUND }];
-  stage(working, { kind: "delete", key, terms: [present, ...guardTerms(shape, write.guards), ...mark, ...terms], shape });
+  const given = [present, ...(write.terms ?? []), ...guardTerms(shape, write.guards)];
+  stage(working, { kind: "delete", key, terms: [...given, ...terms], shape });
   stageDerived(working, { subject, before: row ?? write.id, after: null, related: write.edges });
   return { kind: "staged", row };
 };
