@@ -1,7 +1,6 @@
 import type { Conditions } from "./condition.ts";
 import type { PathChange } from "../schema/check-operands.ts";
 import type { Row } from "../util/row.ts";
-import type { Term } from "./write-plan.ts";
 
 /** One end of an edge: which node type, and which node of it. */
 export interface EndId {
@@ -73,8 +72,6 @@ export interface DeleteWrite extends ItemWrite {
   readonly guards: Guards;
   /** "unchecked": restricting edges were checked before, and the guards are deleted with the node. @default "checked" */
   readonly edges?: "checked" | "unchecked";
-  /** What a job asks of the item beside that. */
-  readonly terms?: readonly Term[];
 }
 
 /** Checks a node or part and changes nothing. */

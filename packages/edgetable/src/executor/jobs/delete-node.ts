@@ -1,6 +1,6 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import { TRANSACTION_ITEMS } from "../../ir/capacity.ts";
-import type { DeleteWrite } from "../../ir/logical-write.ts";
+import type { DeleteWrite, LogicalWrite } from "../../ir/logical-write.ts";
 import type { JobDone } from "../../ir/write-outcome.ts";
 import type { Atomic, Images, Term, WritePlan } from "../../ir/write-plan.ts";
 import {
@@ -10,6 +10,7 @@ import {
   planCascade,
   planEnding,
   planMark,
+  planPartEnding,
   type Sweep,
 } from "../../planner/writes/plan-deletion.ts";
 import { planWrites } from "../../planner/writes/plan-write.ts";
@@ -24,7 +25,7 @@ import { hexHashOf } from "../../util/hash-text.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
 import type { Cost } from "../call.ts";
-import { type FailedWrite, runPlanned, runWrites, type WriteResult } from "../run-write.ts";
+import { type FailedWrite, runPlanned, type WriteResult } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import {
   bookkeeping,
@@ -162,11 +163,8 @@ interface FoundPart {
   readonly write: DeleteWrite;
 }
 
-const foundParts = (kind: PartCascade, job: string, removals: readonly Removal[]): readonly FoundPart[] => {
-  // One that was written anew since it was marked is another one.
-  const terms: readonly Term[] = [{ kind: "equals", attribute: DELETING, value: { S: job }, failure: { reason: "notFound" } }];
-  return removals.map(({ key, write }) => ({ kind, key, write: { ...(write as DeleteWrite), edges: "unchecked", terms } }));
-};
+const foundParts = (kind: PartCascade, removals: readonly Removal[]): readonly FoundPart[] =>
+  removals.map(({ key, write }) => ({ kind, key, write: { ...(write as DeleteWrite), edges: "unchecked" } }));
 
 /** Marks a part as the node is: nothing more is linked to it. One that is gone stays gone. */
 const markPart = async ({ session }: Deletion, job: string, { key }: FoundPart, context: CallContext): Promise<void> => {
@@ -187,13 +185,13 @@ const eachPage = async (deletion: Deletion, sweep: Sweep, visit: (removals: read
 };
 
 /** Visits the node's parts that take edges along. */
-const eachPart = async (deletion: Deletion, job: string, visit: (parts: readonly FoundPart[]) => Promise<void>): Promise<void> => {
-  for (const kind of deletion.plan.parts) await eachPage(deletion, kind.found, (removals) => visit(foundParts(kind, job, removals)));
+const eachPart = async (deletion: Deletion, visit: (parts: readonly FoundPart[]) => Promise<void>): Promise<void> => {
+  for (const kind of deletion.plan.parts) await eachPage(deletion, kind.found, (removals) => visit(foundParts(kind, removals)));
 };
 
 /** Marks all of the node's parts that take edges along. */
 const markParts = (deletion: Deletion, job: string): Promise<void> =>
-  eachPart(deletion, job, async (parts) => {
+  eachPart(deletion, async (parts) => {
     await step(deletion, (context) => Promise.all(parts.map((part) => markPart(deletion, job, part, context))));
   });
 
@@ -213,7 +211,11 @@ const removePart = async (deletion: Deletion, job: string, part: FoundPart): Pro
       found += await removePage(deletion, removals);
     });
   if (found > 0) return found;
-  const result = await step(deletion, (context) => runWrites(deletion.session, [part.write], context));
+  const { session } = deletion;
+  const ending = { ...part, job };
+  const result = await step(deletion, (context) =>
+    runPlanned(session, (images) => planPartEnding(session.catalog, ending, images), context),
+  );
   if (result.ok) deletion.items++;
   // Written anew since it was marked: edges may lead to it again.
   else await step(deletion, (context) => markPart(deletion, job, part, context));
@@ -221,7 +223,7 @@ const removePart = async (deletion: Deletion, job: string, part: FoundPart): Pro
 };
 
 /** Finds everything that goes with the node; undefined if it is more than fits into one transaction with it. */
-const findEverything = async ({ session, plan }: Deletion, job: string, context: CallContext): Promise<readonly Removal[] | undefined> => {
+const findEverything = async ({ session, plan }: Deletion, context: CallContext): Promise<readonly Removal[] | undefined> => {
   const atMost = TRANSACTION_ITEMS - 1;
   const own = await findAll(session, plan.sweeps, { context, atMost });
   if (!own || plan.parts.length === 0) return own;
@@ -229,7 +231,7 @@ const findEverything = async ({ session, plan }: Deletion, job: string, context:
   for (const kind of plan.parts) {
     const parts = await findAll(session, [kind.found], { context, atMost });
     if (!parts) return undefined;
-    const found = foundParts(kind, job, parts);
+    const found = foundParts(kind, parts);
     for (const [at, one] of parts.entries()) all.set(one.id, { ...one, write: found[at]!.write });
     const edges = await findAll(
       session,
@@ -249,7 +251,7 @@ const deleteAtOnce = async (
 ): Promise<WriteResult | undefined> => {
   for (let attempt = 0; attempt < TRIES_AT_ONCE; attempt++) {
     deletion.sweeps++;
-    const removals = await step(deletion, (context) => findEverything(deletion, deletion.lease?.job.id ?? "", context));
+    const removals = await step(deletion, (context) => findEverything(deletion, context));
     if (!removals) return undefined;
     try {
       const result = await transact(removals);
@@ -275,7 +277,7 @@ const sweepUntilEmpty = async (deletion: Deletion, job: string): Promise<void> =
       await eachPage(deletion, sweep, async (removals) => {
         found += await removePage(deletion, removals);
       });
-    await eachPart(deletion, job, async (parts) => {
+    await eachPart(deletion, async (parts) => {
       for (let at = 0; at < parts.length; at += PARTS_AT_ONCE) {
         const some = await Promise.all(parts.slice(at, at + PARTS_AT_ONCE).map((part) => removePart(deletion, job, part)));
         for (const one of some) found += one;
@@ -325,7 +327,9 @@ const deleteMarked = async (deletion: Deletion, lease: Lease, images?: Images): 
   // The transaction checks and deletes the job's item itself. No lease is asked for: if the answer is lost, a renewal finds
   // no job any more, and the request must still be repeated to learn how it ended.
   const end = async (along: readonly Removal[]): Promise<WriteResult> => {
-    const ending = { write, job, along: along.map((one) => one.write) };
+    const isMarked = (one: LogicalWrite): boolean => one.kind === "delete" && deletion.plan.parts.some(({ part }) => part === one.name);
+    const parts = along.flatMap((one) => (isMarked(one.write) ? [one.key] : []));
+    const ending = { write, job, along: along.map((one) => one.write), parts };
     const result = await step(
       deletion,
       (context) => runPlanned(session, (read) => planEnding(session.catalog, ending, read), context, images),

@@ -3,7 +3,7 @@ import { TRANSACTION_ITEMS } from "../../ir/capacity.ts";
 import type { LogicalPlan } from "../../ir/logical-plan.ts";
 import type { DeleteWrite, EndId, LogicalWrite } from "../../ir/logical-write.ts";
 import type { ReadPlan } from "../../ir/physical-plan.ts";
-import { type Images, keyId, type Term, type WritePlan } from "../../ir/write-plan.ts";
+import { type Images, keyId, type PlannedItem, type Term, type WritePlan } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { underPath } from "../../schema/build-catalog.ts";
 import { counterAttributes, counterKeys, counterSetsOf, RISES } from "../../schema/counter-sets.ts";
@@ -236,7 +236,26 @@ export interface Ending {
   readonly job: JobMark;
   /** What goes in the same transaction. */
   readonly along: readonly LogicalWrite[];
+  /** The keys of the marked parts among them: one that was written anew since is not found. */
+  readonly parts: readonly Key[];
 }
+
+/** Steps that delete only what a job has marked, where they are of one of these keys. */
+const ofMarked = (items: readonly PlannedItem[], keys: readonly Key[], term: Omit<Term & { kind: "equals" }, "kind" | "attribute">) => {
+  const ids = new Set(keys.map(keyId));
+  const marked: Term = { kind: "equals", attribute: DELETING, ...term };
+  return items.map((one) => (ids.has(keyId(one.item.key)) ? { ...one, item: { ...one.item, terms: [...one.item.terms, marked] } } : one));
+};
+
+/** Deletes a part that a job has marked. One that was written anew since is `notFound`. */
+export const planPartEnding = (
+  catalog: Catalog,
+  { write, key, job }: { readonly write: LogicalWrite; readonly key: Key; readonly job: string },
+  images: Images,
+): WritePlan => {
+  const plan = planWrites(catalog, [write], images);
+  return plan.kind === "ready" ? { ...plan, items: ofMarked(plan.items, [key], { value: { S: job }, failure: NOT_FOUND }) } : plan;
+};
 
 /**
  * Deletes a marked node with its markers and guards, the job's state, and what goes along, in one
@@ -245,18 +264,15 @@ export interface Ending {
  *
  * @throws {request.transactionTooLarge} when it is too much for one
  */
-export const planEnding = (catalog: Catalog, { write, job, along }: Ending, images: Images): WritePlan => {
+export const planEnding = (catalog: Catalog, { write, job, along, parts }: Ending, images: Images): WritePlan => {
   const located = locateNode(openWorkingSet(catalog, images), write);
   if (located.kind !== "located") return located;
   if (located.mark !== job.id) return { kind: "settled", write: 0, failure: NOT_FOUND };
   // Edges that restrict the deletion were checked when the node was marked, and cascading ones are gone: the guards just go.
   const plan = planWrites(catalog, [{ ...write, guards: {}, edges: "unchecked" }, ...along], images);
   if (plan.kind !== "ready") return plan;
-  const own = keyId(located.key);
-  const marked: Term = { kind: "equals", attribute: DELETING, value: { S: job.id }, failure: STALE };
-  const items = plan.items.map((one) =>
-    keyId(one.item.key) === own ? { ...one, item: { ...one.item, terms: [...one.item.terms, marked] } } : one,
-  );
+  const value = { S: job.id };
+  const items = ofMarked(ofMarked(plan.items, [located.key], { value, failure: STALE }), parts, { value, failure: NOT_FOUND });
   // All deletions of a node have one name: a second one, begun after the node was written anew, is not this one's to end.
   const held: Term = { kind: "equals", attribute: HOLDER, value: { S: job.holder }, failure: { reason: "beingDeleted", job: job.id } };
   items.push({ item: { kind: "delete", key: job.key, terms: [held], shape: undefined }, writes: [0] });

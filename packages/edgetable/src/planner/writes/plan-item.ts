@@ -141,8 +141,7 @@ export const planDelete = (working: WorkingSet, write: DeleteWrite): Planned => 
   if (look && image === null) return notFound;
   const row = image ? decodeItem(catalog, shape, image) : undefined;
   const terms = look && image ? unchangedFields(catalog, { shape, image }, look.fields) : [];
-  const given = [present, ...(write.terms ?? []), ...guardTerms(shape, write.guards)];
-  stage(working, { kind: "delete", key, terms: [...given, ...terms], shape });
+  stage(working, { kind: "delete", key, terms: [present, ...guardTerms(shape, write.guards), ...terms], shape });
   stageDerived(working, { subject, before: row ?? write.id, after: null, related: write.edges });
   return { kind: "staged", row };
 };
