@@ -132,7 +132,10 @@ export const withTagsAsNodes = <Db>(db: Db): Db => {
   const getMany = (ids: readonly Row[]): unknown =>
     tag["getMany"]?.(
       { realm: ids[0]?.["realm"] },
-      ids.map(({ realm: _, ...own }) => own),
+      ids.map((id) => {
+        const { realm: _realm, ...own } = id;
+        return own;
+      }),
     );
   const loadAll = (rows: readonly Row[], options: unknown): unknown =>
     load(

@@ -16,12 +16,13 @@ import { handlesOf, nodeReads } from "./node-reads.ts";
 import type { Edges, EdgesInGraph, Ends, Nodes, PartRow, Parts } from "./graph-types.ts";
 import { partReads } from "./part-reads.ts";
 import type { PartApi } from "./part-types.ts";
-import type { EdgeApi, Find, NodeApi, PartHandles } from "./read-types.ts";
+import type { EdgeApi, Find, NodeApi, NodeHandle } from "./read-types.ts";
 
 import { findOf } from "./search.ts";
 import { reshardOf, tableAdmin, type Reshard, type TableAdmin } from "./table.ts";
 import { scanOf, type ScanRow, type ScanTable } from "./scan.ts";
 import { transactOf } from "./write-call.ts";
+import type { Walks } from "./walk-types.ts";
 import type { Transact } from "./write-types.ts";
 
 /** Members of a connection that are no node, edge or part. */
@@ -46,6 +47,18 @@ export interface DbMembers {
   /** Stops jobs that are under way as their signals do, so that they give back their leases, then gives back sockets. Calls after it fail. */
   close(): Promise<void>;
 }
+
+/** One part at the ends of edges, by its id with that of its node, not yet read. */
+type PartHandle<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> = Pick<
+  NodeHandle<N, E, P, Name>,
+  "get" | "out" | "in" | "both" | "has"
+> &
+  Walks<N, E, Name>;
+
+/** What `db.<part>` is beside its calls: a function that gives handles, where edges lead to the part. */
+type PartHandles<N extends Nodes, E extends Edges, P extends Parts, Name> = Name extends keyof N & E[keyof E]["~from" | "~to"]
+  ? (id: N[Name]["~types"]["id"]) => PartHandle<N, E, P, Name & string>
+  : unknown;
 
 /** The members of a connection that are of the model. */
 type DbKinds<N extends Nodes, E extends Edges, P extends Parts, V extends Nodes = Ends<N, P>> = {

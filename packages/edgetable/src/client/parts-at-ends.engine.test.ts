@@ -32,7 +32,10 @@ const graphOf = (table: string) =>
     },
   });
 
-type Request = { readonly operation: string; readonly input: Record<string, unknown> };
+interface Request {
+  readonly operation: string;
+  readonly input: Record<string, unknown>;
+}
 
 let engine: TestEngine;
 let table = "";

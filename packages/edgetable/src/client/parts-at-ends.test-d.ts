@@ -29,7 +29,7 @@ interface Task extends TaskId {
 
 describe("edges that lead to parts", () => {
   test("are addressed by the part's id with its node's", () => {
-    expectTypeOf(db.assigned.link).parameter(1).toExtend<TaskId>();
+    expectTypeOf<Parameters<typeof db.assigned.link>[1]>().toExtend<TaskId>();
     // @ts-expect-error -- the node's id is missing
     void db.assigned.link({ userId: "u" }, { taskId: 1 }, { at: "2026" });
     // @ts-expect-error -- the part's id is a number

@@ -240,18 +240,6 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
   parts<Part extends keyof P & string>(part: P[Part]["of"] extends Name ? Part : never): PartList<PartRow<N, P[Part]>>;
 }
 
-/** One part at the ends of edges, by its id with that of its node, not yet read. */
-export type PartHandle<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> = Pick<
-  NodeHandle<N, E, P, Name>,
-  "get" | "out" | "in" | "both" | "has"
-> &
-  Walks<N, E, Name>;
-
-/** What `db.<part>` is beside its calls: a function that gives handles, where edges lead to the part. */
-export type PartHandles<N extends Nodes, E extends Edges, P extends Parts, Name> = Name extends keyof N & E[keyof E]["~from" | "~to"]
-  ? (id: N[Name]["~types"]["id"]) => PartHandle<N, E, P, Name & string>
-  : unknown;
-
 type Leading<Id> = Partial<Id>;
 
 /** The value of one unique attribute, or the sentence for a node type without any. */
