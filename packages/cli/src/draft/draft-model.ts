@@ -1,7 +1,7 @@
 import { type AnyGraph, defineGraph, edge, isEdgetableError, node, part, type StandardSchema } from "edgetable";
 import { rewriteItem } from "edgetable/check";
 import { type Draft, draftOf, type DraftSchema, type Keyed } from "./draft.ts";
-import { inferKeys } from "./infer-keys.ts";
+import { inferKeys, type KindKeys } from "./infer-keys.ts";
 import { type RawItem, type SampledTable, textOf } from "./sample.ts";
 import { type Kinds, splitKinds } from "./split-kinds.ts";
 
@@ -76,8 +76,15 @@ const attempt = (
   { kinds, delimiter, typeAttribute }: Kinds,
   { plain, sharedIds }: { readonly plain: Plain; readonly sharedIds: boolean },
 ): Attempt => {
+  const inferred = (folds: boolean): readonly KindKeys[] =>
+    kinds.map((kind, at) => inferKeys(kind, table, { delimiter, typeAttribute, plain: plain.get(String(at)) ?? new Set(), folds }));
+  const asFound = inferred(false);
+  const folds = asFound.some(({ templates }) =>
+    templates.some(({ parts }) => parts.flat().some((piece) => "format" in piece && piece.format === "lower")),
+  );
+  const all = folds ? inferred(true) : asFound;
   const keyed = kinds.flatMap((kind, at): Keyed[] => {
-    const keys = inferKeys(kind, table, { delimiter, typeAttribute, plain: plain.get(String(at)) ?? new Set() });
+    const keys = all[at]!;
     const partition = keys.templates.find(({ attribute }) => attribute === table.partitionKey);
     const sort = keys.templates.find(({ attribute }) => attribute === table.sortKey);
     return partition === undefined ? [] : [{ kind, ...keys, partition, sort }];

@@ -84,20 +84,26 @@ interface Match {
   readonly format: string | undefined;
 }
 
-const matchOf = (texts: Texts, columns: readonly Column[], used: ReadonlySet<string>): Match | undefined => {
+const matchOf = (texts: Texts, { columns, used, folds }: Pick<State, "columns" | "used" | "folds">): Match | undefined => {
   const found: Match[] = [];
   for (const column of columns) {
-    if (column.type === "S") {
-      if (texts.every((text, at) => text === undefined || text === column.texts[at])) found.push({ column, format: undefined });
-    } else {
-      const format = numberFormat(texts, column.texts);
+    const repeats = (inKey: (text: string) => string): boolean =>
+      texts.every((text, at) => text === undefined || (column.texts[at] !== undefined && text === inKey(column.texts[at])));
+    if (column.type === "N") {
+      const format = numberFormat(texts, column.texts) ?? (repeats((text) => String(Number(text))) ? "written" : undefined);
       if (format !== undefined) found.push({ column, format });
-    }
+    } else if (folds && repeats((text) => text.toLowerCase())) found.push({ column, format: "lower" });
+    else if (repeats((text) => text)) found.push({ column, format: undefined });
+    else if (repeats((text) => text.toLowerCase())) found.push({ column, format: "lower" });
+    else if (repeats((text) => text.toUpperCase())) found.push({ column, format: "upper" });
   }
-  return found.find(({ column }) => used.has(column.attribute)) ?? found[0];
+  const isExact = ({ format }: Match): boolean => format === undefined || folds;
+  return found.find(({ column }) => used.has(column.attribute)) ?? found.find(isExact) ?? found[0];
 };
 
 interface State {
+  /** True in a table whose keys hold values in lower case, as ElectroDB writes them: then those that look the same are so too. */
+  readonly folds: boolean;
   readonly kind: Kind;
   readonly table: SampledTable;
   /** A word for what the items are, where no fixed text of the key says it. */
@@ -126,8 +132,6 @@ interface Place {
   readonly attribute: string;
   /** The fixed text before the field. */
   readonly label: string | undefined;
-  /** A name for a new field. */
-  readonly wanted?: string;
 }
 
 /** What the items of a kind are, by their type or by a fixed sort key such as `ORDER`. */
@@ -137,7 +141,7 @@ const hintOf = ({ type, items }: Kind, { sortKey = "" }: SampledTable): string |
   return camel(type ?? fixed ?? "");
 };
 
-const newField = (state: State, texts: Texts, { attribute, label, wanted }: Place): Piece => {
+const newField = (state: State, texts: Texts, { attribute, label }: Place): Piece => {
   const type = texts.every((text) => text === undefined || DATE.test(text)) ? "date" : "text";
   const word = label === undefined ? undefined : camel(label);
   const own = GENERIC.test(attribute) ? undefined : camel(attribute);
@@ -148,7 +152,7 @@ const newField = (state: State, texts: Texts, { attribute, label, wanted }: Plac
       : texts.every((text) => text === undefined || /^\d{4}-\d\d/.test(text))
         ? `${word}At`
         : `${word}Id`;
-  const name = freshName(state, wanted ?? base, attribute);
+  const name = freshName(state, base, attribute);
   state.names.set(name, texts);
   state.fields.set(name, { type, optional: missingAt(texts).length > 0 });
   return type === "date" ? { field: name, format: "date" } : { field: name };
@@ -156,7 +160,7 @@ const newField = (state: State, texts: Texts, { attribute, label, wanted }: Plac
 
 /** A field for a part: an attribute that it repeats, a field with the same values, or a new one. */
 const fieldFor = (state: State, texts: Texts, place: Place): Piece => {
-  const match = matchOf(texts, state.columns, state.used);
+  const match = matchOf(texts, state);
   if (match) {
     const name = match.column.attribute;
     state.used.add(name);
@@ -174,24 +178,8 @@ const fieldFor = (state: State, texts: Texts, place: Place): Piece => {
     if (type === "number") continue;
     return type === "date" ? { field: name, format: "date" } : { field: name };
   }
-  const folded = foldedColumn(state, texts);
-  if (!folded) return newField(state, texts, place);
-  const piece = newField(state, texts, { ...place, wanted: `${camel(folded.attribute) ?? "text"}InKey` });
-  if ("field" in piece)
-    state.doubts.push(
-      `{${piece.field}} is "${folded.attribute}" in lower case, which Edgetable does not compute: give both, and change both together.`,
-    );
-  return piece;
+  return newField(state, texts, place);
 };
-
-/** The attribute that a part of a key repeats in lower case in every item that has the key. */
-const foldedColumn = ({ columns }: State, texts: Texts): Column | undefined =>
-  columns.find(
-    (column) =>
-      column.type === "S" &&
-      texts.every((text, at) => text === undefined || text === column.texts[at]?.toLowerCase()) &&
-      texts.some((text, at) => text !== undefined && text !== column.texts[at]),
-  );
 
 const hasLetters = (text: string): boolean => /[A-Za-z]/.test(text);
 
@@ -210,7 +198,9 @@ const isFixedPart = (state: State, { texts, at, of, attribute, label }: Part): b
   if (others.length > 0 || /[{}]/.test(text)) return false;
   if (text === "") return true;
   const count = texts.filter((one) => one !== undefined).length;
-  const repeated = matchOf(texts, state.columns, state.used) !== undefined;
+  const match = matchOf(texts, state);
+  // A word such as OPEN is no value because some attribute is "open" in all items.
+  const repeated = match !== undefined && match.format !== "upper" && (match.format !== "lower" || state.folds);
   const ofType = state.kind.type !== undefined && text.toLowerCase().includes(state.kind.type.toLowerCase());
   if (of > 1 && at === 0) return hasLetters(text);
   if (repeated) return false;
@@ -369,9 +359,15 @@ const withOwnField = (state: State, template: KeyTemplate, { attribute, texts }:
 export const inferKeys = (
   kind: Kind,
   table: SampledTable,
-  options: { readonly delimiter: string; readonly typeAttribute: string | undefined; readonly plain: ReadonlySet<string> },
+  options: {
+    readonly delimiter: string;
+    readonly typeAttribute: string | undefined;
+    readonly plain: ReadonlySet<string>;
+    /** True where other keys of the table hold values in lower case. */
+    readonly folds: boolean;
+  },
 ): KindKeys => {
-  const { delimiter, typeAttribute, plain } = options;
+  const { delimiter, typeAttribute, plain, folds } = options;
   const { items } = kind;
   const tableKeys = [table.partitionKey, table.sortKey];
   const names = distinct(items.flatMap((item) => Object.keys(item)));
@@ -390,6 +386,7 @@ export const inferKeys = (
   const isMade = ({ attribute, texts }: Column): boolean =>
     keyNames.includes(attribute) && (GENERIC.test(attribute) || isDivided(texts, delimiter));
   const state: State = {
+    folds,
     kind,
     table,
     hint: hintOf(kind, table),

@@ -1,3 +1,4 @@
+import { isOneWay } from "../keys/template.ts";
 import { encodeItem } from "../requests/encode-item.ts";
 import { createTableInput } from "../requests/table.ts";
 import { type Catalog, definitionOf, keptByStream, type Shape } from "../schema/catalog.ts";
@@ -76,7 +77,7 @@ const exampleRow = (catalog: Catalog, shape: Shape, number: number): Record<stri
   }
   for (const template of Object.values(shape.keys))
     for (const part of template.parts) {
-      if (part.kind === "literal" || part.format.kind === "shard") continue;
+      if (part.kind === "literal" || isOneWay(part.format)) continue;
       const format = part.format.kind === "either" ? part.format.formats[0]?.kind : part.format.kind;
       const name = part.steps.at(-1) ?? "";
       const value = exampleOf(FORMATS[format ?? "text"], name, number);

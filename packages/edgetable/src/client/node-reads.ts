@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
-import { exactText, sameValue } from "../keys/template.ts";
+import { exactText, inKeysCase, sameValue } from "../keys/template.ts";
 import {
   collectionForm,
   collectionPlan,
@@ -126,7 +126,7 @@ const getNodes =
       binding: { row: {}, values: [] },
       rows,
     };
-    const idOf = (row: Row): string => exactText(entry.idFields.map((field) => row[field]));
+    const idOf = (row: Row): string => exactText(entry.idFields.map((field) => inKeysCase(entry.shape.folded[field], row[field])));
     if (request.plan.sources[0]?.kind === "query") {
       throw new EdgetableError(
         "plan.unsupported",

@@ -1,6 +1,6 @@
 import { unreachable } from "../util/invariant.ts";
-import { decodeFormat } from "./encode-field.ts";
-import type { FieldFormat, Template } from "./key-template.ts";
+import { decodeFormat, isLoose } from "./encode-field.ts";
+import { isOneWay, type FieldFormat, type Template } from "./key-template.ts";
 import { leadOf } from "./render-template.ts";
 import { mostShards } from "./shard.ts";
 
@@ -24,11 +24,11 @@ const ordersWithDelimiter = (format: FieldFormat, template: Template): boolean =
 };
 
 const ordersAlone = (format: FieldFormat): boolean =>
-  format.kind === "either" ? format.formats.every(ordersAlone) : format.kind !== "plain" && format.kind !== "shard";
+  format.kind === "either" ? format.formats.every(ordersAlone) : format.kind !== "plain" && !isOneWay(format);
 
 /**
  * True if keys that share everything before a field sort by that field's value, so that a range of values is a range of keys.
- * With escapes this holds for every format except `plain` and `shard`. In an adopted layout, a text or number that something
+ * With escapes this holds for every format except `plain` and the one-way formats. In an adopted layout, a text or number that something
  * follows may sort differently. Under a choice of formats (`6|text`), values of different types may mix.
  */
 export const keepsOrder = (template: Template, path: string): boolean => {
@@ -74,6 +74,9 @@ const segmentsOf = (template: Template): Segment[] => {
 const outlineOf = (format: Exclude<FieldFormat, { kind: "either" }>): Outline => {
   switch (format.kind) {
     case "text":
+    case "lower":
+    case "upper":
+    case "written":
       return { alphabet: "any", shortest: 1, longest: Infinity };
     case "number":
       return { alphabet: "number", shortest: 1, longest: Infinity };
@@ -125,7 +128,7 @@ const segmentsOverlap = (a: Segment, b: Segment, dialect: Template): boolean => 
   return rest === "" ? formatsOverlap(long.format, short.format) : mayBegin(short.format, rest);
 };
 
-// Different delimiters divide keys in different places: only the beginnings can be compared.
+// Different delimiters divide keys in different places, and so do values that contain one: only the beginnings can be compared.
 const beginningsOverlap = (a: Template, b: Template): boolean => {
   const [long, short] = leadOf(a).length >= leadOf(b).length ? [a, b] : [b, a];
   if (!leadOf(long).startsWith(leadOf(short))) return false;
@@ -142,7 +145,7 @@ const beginningsOverlap = (a: Template, b: Template): boolean => {
  * true if unsure.
  */
 export const templatesOverlap = (a: Template, b: Template): boolean => {
-  if (a.delimiter !== b.delimiter || a.escapes !== b.escapes) return beginningsOverlap(a, b);
+  if (a.delimiter !== b.delimiter || a.escapes !== b.escapes || isLoose(a) || isLoose(b)) return beginningsOverlap(a, b);
   const left = segmentsOf(a);
   const right = segmentsOf(b);
   return left.length === right.length && left.every((segment, index) => segmentsOverlap(segment, right[index] ?? segment, a));

@@ -1,6 +1,14 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { defined, unreachable } from "../util/invariant.ts";
-import { refusal, type FieldFormat, type FieldPart, type KeyDialect, type Refusal, type Template } from "./key-template.ts";
+import {
+  refusal,
+  type FieldFormat,
+  type FieldPart,
+  type KeyDialect,
+  type OneWayText,
+  type Refusal,
+  type Template,
+} from "./key-template.ts";
 import { decodeShard, encodeShard, mostShards } from "./shard.ts";
 import {
   decodeDate,
@@ -14,6 +22,7 @@ import {
   encodePlain,
   encodeStoredNumber,
   encodeText,
+  isWellFormed,
   sameValue,
 } from "./value-text.ts";
 
@@ -82,6 +91,24 @@ const decodeEither = (formats: readonly FieldFormat[], text: string, dialect: Ke
   return decodeText(marked, dialect);
 };
 
+// Not toLocaleLowerCase: a key must not depend on where the program runs.
+const inCase = (kind: OneWayText, text: string): string =>
+  kind === "lower" ? text.toLowerCase() : kind === "upper" ? text.toUpperCase() : text;
+
+/** A value in the case in which a key holds it, if it does in one: what two values have in common that make one key. */
+export const inKeysCase = (form: OneWayText | undefined, value: unknown): unknown =>
+  form !== undefined && typeof value === "string" ? inCase(form, value) : value;
+
+const encodeOneWay = (kind: OneWayText, value: unknown): string | Refusal => {
+  const isText = typeof value === "string" || typeof value === "boolean" || typeof value === "bigint";
+  if (!isText && (typeof value !== "number" || !Number.isFinite(value)))
+    return refusal("keys.wrongType", "is neither text, a finite number nor a boolean", "Give one of these.");
+  const text = inCase(kind, String(value));
+  return isWellFormed(text)
+    ? text
+    : refusal("keys.notEncodable", "contains half of a surrogate pair, which UTF-8 cannot store", "Repair the text with toWellFormed().");
+};
+
 /** Writes a value, or returns why it cannot; an empty text gives an empty text. */
 const encodeFormat = (format: FieldFormat, value: unknown, dialect: KeyDialect): string | Refusal => {
   switch (format.kind) {
@@ -97,6 +124,10 @@ const encodeFormat = (format: FieldFormat, value: unknown, dialect: KeyDialect):
       return encodeDate(value);
     case "boolean":
       return typeof value === "boolean" ? String(value) : refusal("keys.wrongType", "is not a boolean", "Give true or false.");
+    case "lower":
+    case "upper":
+    case "written":
+      return encodeOneWay(format.kind, value);
     case "shard":
       return encodeShard(value, format.sharding.counts[0] ?? 1);
     case "either":
@@ -109,7 +140,7 @@ const encodeFormat = (format: FieldFormat, value: unknown, dialect: KeyDialect):
 /** The beginning of the keys of Edgetable's own items, and of no other keys. */
 const OWN_HEAD = "~";
 
-/** Reads a value, a shard as its number; undefined if the format does not write this text. */
+/** Reads a value, a shard as its number and other one-way formats as their text; undefined if the format does not write this text. */
 export const decodeFormat = (format: FieldFormat, text: string, dialect: KeyDialect): unknown => {
   switch (format.kind) {
     case "text":
@@ -124,6 +155,10 @@ export const decodeFormat = (format: FieldFormat, text: string, dialect: KeyDial
       return decodeDate(text);
     case "boolean":
       return text === "true" ? true : text === "false" ? false : undefined;
+    case "lower":
+    case "upper":
+    case "written":
+      return isWellFormed(text) && inCase(format.kind, text) === text ? text : undefined;
     case "shard":
       return decodeShard(text, mostShards(format.sharding));
     case "either":
@@ -147,6 +182,7 @@ const encodePart = (template: Template, part: FieldPart, value: unknown): string
   // With escapes a leading "~" is doubled, which keeps the order of texts.
   const text = part.leads && template.escapes && written.startsWith(OWN_HEAD) ? OWN_HEAD + written : written;
   if (template.escapes || !text.includes(template.delimiter)) return text;
+  if (isLoose(template)) return text;
   const why = refusal(
     "keys.delimiter",
     `contains the delimiter ${JSON.stringify(template.delimiter)}`,
@@ -155,9 +191,18 @@ const encodePart = (template: Template, part: FieldPart, value: unknown): string
   return throwRefusal(template, part, { value, why });
 };
 
+/**
+ * True for the key of an index from which nothing is read: its values may contain the delimiter or be empty, because rows with
+ * one key are told apart by their own attributes.
+ */
+export const isLoose = ({ escapes, reserves, carried, parts }: Template): boolean =>
+  !escapes && !reserves && carried.length === 0 && parts.length > 1 && parts.some((part) => part.kind === "field" && isText(part.format));
+
+const isText = ({ kind }: FieldFormat): boolean => kind === "lower" || kind === "upper" || kind === "written";
+
 /** Writes one field's value for a whole key. Refuses an empty text, and a reserved beginning. */
 export const encodeStrictly = (template: Template, part: FieldPart, value: unknown): string => {
-  if (value === "") {
+  if (value === "" && !isLoose(template)) {
     const why = refusal(
       "keys.empty",
       "is empty",
@@ -195,6 +240,8 @@ export const encodeField = (template: Template, path: string, value: unknown): s
 /** The common prefix of the key texts of all values that begin with this text. A choice of formats writes it as text. */
 export const encodePrefix = (template: Template, path: string, value: unknown): string => {
   const field = findField(template, path);
+  // The lower case of a sigma depends on what follows it.
+  if (field.format.kind === "lower" && typeof value === "string") return encodePart(template, field, value.split("Σ")[0]);
   return encodePart(template, field.format.kind === "either" ? { ...field, format: { kind: "text" } } : field, value);
 };
 

@@ -11,6 +11,9 @@ export interface Sharding {
   readonly hot?: Readonly<Record<string, readonly number[]>>;
 }
 
+/** Formats whose text is computed from the value and never read back: different values may have one text. */
+export type OneWayText = "lower" | "upper" | "written";
+
 /** How one field of a key template is written as text and read back. */
 export type FieldFormat =
   /** Any well-formed Unicode text. */
@@ -25,10 +28,15 @@ export type FieldFormat =
   | { readonly kind: "date" }
   /** `false` before `true`. */
   | { readonly kind: "boolean" }
+  /** A text, number or boolean as text, in lower or upper case or as it is; one-way. */
+  | { readonly kind: OneWayText }
   /** A stable hash of the value modulo a count of shards; one-way. */
   | { readonly kind: "shard"; readonly sharding: Sharding }
   /** The first of several formats that takes the value. */
   | { readonly kind: "either"; readonly formats: readonly FieldFormat[] };
+
+/** True for a format that is never read back. */
+export const isOneWay = ({ kind }: FieldFormat): boolean => kind === "lower" || kind === "upper" || kind === "written" || kind === "shard";
 
 /** The delimiter between the fields of a key, and whether texts are escaped so that they never contain it. */
 export interface KeyDialect {
@@ -89,6 +97,8 @@ export interface Template extends KeyDialect {
   readonly fields: readonly string[];
   /** The paths that may be missing: they only decide over the number of shards. */
   readonly optional: readonly string[];
+  /** The distinct paths whose values can be read from a key. */
+  readonly carried: readonly string[];
   /** True if a path appears in several readable places, which must then agree. */
   readonly repeats: boolean;
 }

@@ -67,7 +67,7 @@ test.each([
   ["{__proto__.x}", '"__proto__" cannot be a field name'],
   ["{x:nubmer}", '"nubmer" is not a format. Did you mean "number"?'],
   ["{x:}", '"" is not a format'],
-  ["{x:uuid}", "Known: text, number, plain, date, boolean, shard(16), 6."],
+  ["{x:uuid}", "Known: text, number, plain, date, boolean, lower, upper, written, shard(16), 6."],
   ["{x:0}", "the width 0 is not between 1 and 16"],
   ["{x:17}", "the width 17 is not between 1 and 16"],
   ["{x:shard(0)}", "the shard count 0 is not between 1 and 65536"],

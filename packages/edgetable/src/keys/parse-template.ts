@@ -1,6 +1,14 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
-import { MAX_SHARDS, type FieldFormat, type KeyDialect, type FieldPart, type Template, type TemplatePart } from "./key-template.ts";
+import {
+  isOneWay,
+  MAX_SHARDS,
+  type FieldFormat,
+  type KeyDialect,
+  type FieldPart,
+  type Template,
+  type TemplatePart,
+} from "./key-template.ts";
 import { isWellFormed } from "./value-text.ts";
 
 /** Throws for a template's source text, with a sentence that says what is wrong. */
@@ -14,6 +22,9 @@ const NAMED: Readonly<Record<string, FieldFormat>> = {
   plain: { kind: "plain" },
   date: { kind: "date" },
   boolean: { kind: "boolean" },
+  lower: { kind: "lower" },
+  upper: { kind: "upper" },
+  written: { kind: "written" },
 };
 const KNOWN = [...Object.keys(NAMED), "shard(16)", "6"];
 const MAX_WIDTH = 16; // 2^53 - 1 has 16 digits.
@@ -55,9 +66,12 @@ const parseFormat = (text: string, source: string, shardings?: Shardings): Field
   const choices = text.split(CHOICE);
   if (choices.length === 1) return parseOne(text, source, shardings);
   const formats = choices.map((one) => parseOne(one, source, shardings));
-  if (formats.some((format) => format.kind === "shard")) {
-    return invalidTemplate(source, `"${text}" offers a shard as a choice, but a shard cannot be read back to tell it from the others.`);
-  }
+  const oneWay = formats.find(isOneWay);
+  if (oneWay)
+    return invalidTemplate(
+      source,
+      `"${text}" offers ${oneWay.kind === "shard" ? "a shard" : `"${oneWay.kind}"`} as a choice, which cannot be read back to tell it from the others.`,
+    );
   return Object.freeze({ kind: "either", formats: Object.freeze(formats) });
 };
 
@@ -93,7 +107,11 @@ const alwaysContains = (format: FieldFormat, delimiter: string): boolean => {
   return format.kind === "date" && "-:.".includes(delimiter);
 };
 
-const parseField = (body: string, source: string, { delimiter, shardings, leads }: KeyDialect & { readonly leads: boolean }): FieldPart => {
+const parseField = (
+  body: string,
+  source: string,
+  { delimiter, escapes, shardings, leads }: KeyDialect & { readonly leads: boolean },
+): FieldPart => {
   if (body.includes("{")) invalidTemplate(source, `the brace before "${body.slice(0, body.indexOf("{"))}" is never closed.`);
   const colon = body.indexOf(":");
   const path = (colon === -1 ? body : body.slice(0, colon)).trim();
@@ -104,6 +122,12 @@ const parseField = (body: string, source: string, { delimiter, shardings, leads 
     invalidTemplate(
       source,
       `{${path}} is a date, whose text contains the delimiter "${delimiter}"; use another delimiter or keep the date as a number.`,
+    );
+  }
+  if (escapes && isOneWay(format) && format.kind !== "shard") {
+    invalidTemplate(
+      source,
+      `"${format.kind}" is a format of a layout of your own: Edgetable's layout reads every value back from its key.`,
     );
   }
   const part = { kind: "field", path, format: Object.freeze(format), steps: Object.freeze(steps) } as const;
@@ -155,7 +179,7 @@ const checkNumber = (source: string, parts: readonly TemplatePart[]): void => {
 
 /**
  * Parses a key template such as `TEACHER#{to.teacherId}#CLASS#{class}`. A field is `{path}` or
- * `{path:format}`, the format one of `text` (the default), `number`, `plain`, `date`, `boolean`, a
+ * `{path:format}`, the format one of `text` (the default), `number`, `plain`, `date`, `boolean`, `lower`, `upper`, `written`, a
  * width such as `6`, `shard(16)`, or a choice such as `6|text`.
  *
  * @throws {schema.invalidModel} when the source or the delimiter is malformed
@@ -175,8 +199,9 @@ export const parseTemplate = (source: string, options: KeyDialect): Template => 
   const places = parts.filter((part) => part.kind === "field");
   const optional = places.flatMap(({ format }) => (format.kind === "shard" && format.sharding.per ? [format.sharding.per.path] : []));
   const fields = Object.freeze([...new Set([...places.map((place) => place.path), ...optional])]);
-  const readable = places.filter((place) => place.format.kind !== "shard").map((place) => place.path);
-  const repeats = new Set(readable).size < readable.length;
+  const readable = places.filter(({ format }) => !isOneWay(format)).map((place) => place.path);
+  const carried = Object.freeze([...new Set(readable)]);
+  const repeats = carried.length < readable.length;
   const dialect = { delimiter, escapes, reserves, type } as const;
-  return Object.freeze({ kind: "template", source, ...dialect, parts: Object.freeze(parts), fields, optional, repeats });
+  return Object.freeze({ kind: "template", source, ...dialect, parts: Object.freeze(parts), fields, optional, carried, repeats });
 };

@@ -1,6 +1,6 @@
 import type { Row } from "../util/row.ts";
 import { decodePart, encodeStrictly } from "./encode-field.ts";
-import type { FieldPart, Template } from "./key-template.ts";
+import { isOneWay, type FieldPart, type Template } from "./key-template.ts";
 import { growthOf, readShards, turnOf, writtenCount } from "./shard.ts";
 import { fieldValue, sameValue } from "./value-text.ts";
 
@@ -130,7 +130,7 @@ const readInto = (template: Template, text: string, row?: Record<string, unknown
     const value = end === at ? undefined : decodePart(part, text.slice(at, end), template);
     if (value === undefined) return false;
     at = end;
-    if (row === undefined || part.format.kind === "shard") continue;
+    if (row === undefined || isOneWay(part.format)) continue;
     if (!template.repeats || !(part.path in row)) row[part.path] = value;
     else if (!sameValue(row[part.path], value)) return false;
   }
@@ -138,8 +138,8 @@ const readInto = (template: Template, text: string, row?: Record<string, unknown
 };
 
 /**
- * The values in a key, by path (`to.courseId` stays one flat name); undefined if the template did not make the key. A shard
- * gives no value. Never throws.
+ * The values in a key, by path (`to.courseId` stays one flat name); undefined if the template did not make the key. One-way
+ * formats give no value. Never throws.
  */
 export const readTemplate = (template: Template, text: string): Record<string, unknown> | undefined => {
   const row: Record<string, unknown> = {};
@@ -191,7 +191,7 @@ export const endingField = (template: Template, path: string): EndingField | und
   const beginning = leadOf(template);
   const rest = first?.kind === "literal" ? others : template.parts;
   const field = rest.at(-1);
-  if (field?.kind !== "field" || field.path !== path || field.format.kind === "shard") return undefined;
+  if (field?.kind !== "field" || field.path !== path || isOneWay(field.format)) return undefined;
   const { delimiter } = template;
   if (rest.length === 1)
     return { beginning, read: (text) => (text === "" || text.includes(delimiter) ? undefined : decodePart(field, text, template)) };
@@ -208,7 +208,7 @@ export const endingField = (template: Template, path: string): EndingField | und
 /**
  * A reader of one field, for walks that read millions of keys.
  *
- * @param path one of the template's `fields`
+ * @param path one of the template's `fields` that it carries
  */
 export const fieldReader = (template: Template, path: string): FieldReader => {
   const ending = endingField(template, path);

@@ -1,7 +1,7 @@
 // The one door to this folder: everything outside makes, reads and compares keys through here.
 export { keepsOrder, templatesOverlap } from "./compare-templates.ts";
-export { decodeField, encodeField, encodePrefix } from "./encode-field.ts";
-export { MAX_SHARDS, type FieldFormat, type FieldPart, type Sharding, type Template } from "./key-template.ts";
+export { decodeField, encodeField, encodePrefix, inKeysCase } from "./encode-field.ts";
+export { isOneWay, MAX_SHARDS, type FieldFormat, type FieldPart, type OneWayText, type Sharding, type Template } from "./key-template.ts";
 export { parseTemplate } from "./parse-template.ts";
 export {
   endingField,

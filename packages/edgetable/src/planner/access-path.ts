@@ -1,4 +1,4 @@
-import { growthOf, leadOf, shardPaths, templatesOverlap, type Template } from "../keys/template.ts";
+import { growthOf, leadOf, type OneWayText, shardPaths, templatesOverlap, type Template } from "../keys/template.ts";
 import { type Catalog, keyAttributes, type Index, type Shape } from "../schema/catalog.ts";
 
 /** A sort key template cut after the parts that are known. */
@@ -19,6 +19,8 @@ export interface AccessPath {
   readonly prefix: SortPrefix | undefined;
   /** The fields whose values follow from an item's keys on this path. A field that only chooses a shard is not among them. */
   readonly fixes: ReadonlySet<string>;
+  /** Known fields that the path's keys hold in a form that other values may share, by that form: rows have to be compared. */
+  readonly folds: ReadonlyMap<string, OneWayText>;
   /** True if items of other shapes may lie in the same partition, and inside the prefix. */
   readonly sharesPartition: boolean;
   readonly sharesPrefix: boolean;
@@ -30,6 +32,23 @@ export const inShape = (shape: Shape, path: string): string => shape.alias?.[pat
 /** True if the path's keys fix the field, whichever shape an item has. */
 export const fixesField = ({ shapes, fixes }: AccessPath, field: string): boolean =>
   shapes.every((shape) => fixes.has(inShape(shape, field)));
+
+/** True if the path's keys hold what is known of the field, so that the Query finds fewer rows; it may find others than those. */
+export const takesField = ({ shapes, fixes, folds }: AccessPath, field: string): boolean =>
+  shapes.every((shape) => fixes.has(inShape(shape, field)) || folds.has(inShape(shape, field)));
+
+/** True if the path's items are those of the nodes whose id has this field: the nodes' own keys hold it in the same form. */
+const fixesNode = (catalog: Catalog, path: AccessPath, field: string): boolean => {
+  if (fixesField(path, field)) return true;
+  if (path.folds.size === 0) return false;
+  const [end = "", name] = field.split(".");
+  return path.shapes.every((shape) => {
+    const node = shape.kind === "edge" ? (end === "from" ? shape.from : shape.to) : (shape.from ?? shape.definition);
+    const own = catalog.ends[node ?? ""]?.shape;
+    const form = path.folds.get(inShape(shape, field));
+    return form !== undefined && own?.folded[name ?? end] === form;
+  });
+};
 
 /** True if the field comes next in the path's sort key, so that the key condition can hold a range of it. */
 export const rangesOver = ({ shapes, prefix }: AccessPath, field: string): boolean => {
@@ -143,8 +162,15 @@ export const pathOn = (catalog: Catalog, { index, shapes, known }: Reach): Acces
   // The table's own partitions are read by their whole key.
   if (isScattered && index.name === undefined) return undefined;
   const prefix = commonPrefix(prefixes);
-  const fixes = new Set(partition.fields.filter((path) => !shards.has(path)));
-  for (const field of prefix?.template.fields ?? []) fixes.add(field);
+  const fixes = new Set<string>();
+  const folds = new Map<string, OneWayText>();
+  for (const part of [...partition.parts, ...(prefix?.template.parts ?? [])]) {
+    if (part.kind === "literal") continue;
+    const { kind } = part.format;
+    if (kind === "lower" || kind === "upper" || kind === "written") folds.set(part.path, kind);
+    else if (!shards.has(part.path)) fixes.add(part.path);
+  }
+  for (const path of fixes) folds.delete(path);
   const wanted = new Set(shapes.map((shape) => (shape.role === "reference" ? shape.keys : shape.id)));
   const sharing = sharingShapes(catalog, index, first).filter((shape) => !wanted.has(shape.id) && !wanted.has(shape.keys));
   const lead = leadOf(prefix?.template);
@@ -155,6 +181,7 @@ export const pathOn = (catalog: Catalog, { index, shapes, known }: Reach): Acces
     scatters: isScattered ? [...shards].filter((path) => !knownOf.every((own) => own.has(path))) : undefined,
     prefix,
     fixes,
+    folds,
     sharesPartition: sharing.length > 0,
     sharesPrefix: sharing.some(({ keys }) => {
       const other = leadOf(keys[index.sortKey ?? ""]);
@@ -182,7 +209,7 @@ export const accessPaths = (catalog: Catalog, { sets, known, anchor, consistent,
     for (const index of [catalog.index, ...catalog.indexes]) {
       if ((consistent && index.name !== undefined) || (name !== undefined && index.name !== name)) continue;
       const path = pathOn(catalog, { index, shapes, known });
-      if (path && anchor.every((field) => fixesField(path, field))) paths.push(path);
+      if (path && anchor.every((field) => fixesNode(catalog, path, field))) paths.push(path);
     }
   }
   return paths;

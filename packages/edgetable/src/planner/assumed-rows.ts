@@ -13,7 +13,7 @@ import {
 import { attributesOf } from "../schema/facts.ts";
 import { degreeLimit, type AnyEdge, type ItemExpectation } from "../schema/definition.ts";
 import { defined } from "../util/invariant.ts";
-import { inShape, rangesOver, type AccessPath } from "./access-path.ts";
+import { inShape, rangesOver, takesField, type AccessPath } from "./access-path.ts";
 
 /** Rows that a Query is assumed to find where the model says nothing of them: the same for plans and for the sentences about them. */
 const ASSUMED_ROWS = 10;
@@ -100,8 +100,8 @@ const rowsPerValueOn = (
   const shape = defined(path.shapes[0], "shape");
   const { rowsPerValue = {} }: ItemExpectation = definitionOf(catalog, shape)?.expect ?? {};
   const values: number[] = [];
-  for (const field of known) if (path.fixes.has(inShape(shape, field))) values.push(rowsPerValue[field] ?? ASSUMED_ROWS);
-  return { values, isOne: wholeId(catalog, shape).every((id) => path.fixes.has(id)) };
+  for (const field of known) if (takesField(path, field)) values.push(rowsPerValue[field] ?? ASSUMED_ROWS);
+  return { values, isOne: wholeId(catalog, shape).every((id) => path.fixes.has(id) || path.folds.has(id)) };
 };
 
 /** How many rows a search's keys are expected to find on a path. */

@@ -3,7 +3,7 @@ import { queryPrice, type Price } from "../ir/capacity.ts";
 import type { Expand, Filter, LogicalPlan, Merge, Parts, Search } from "../ir/logical-plan.ts";
 import { type Catalog, type EdgeEntry, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
-import { accessPaths, fixesField, isOrderedBy, pathOn, rangesOver, type AccessPath } from "./access-path.ts";
+import { accessPaths, isOrderedBy, pathOn, rangesOver, takesField, type AccessPath } from "./access-path.ts";
 import { assumedEdges, assumedParts, edgeRows, projectedBytes, partitionsOn, type GivenFields } from "./assumed-rows.ts";
 
 /** A path that was chosen, what it is predicted to read, and what it costs. */
@@ -59,7 +59,7 @@ export const priced = (catalog: Catalog, path: AccessPath, rows: number): Choice
 };
 
 const scoreOf = (path: AccessPath, { known, ranged }: GivenFields): number =>
-  (known.filter((field) => fixesField(path, field)).length + (ranged.some((field) => rangesOver(path, field)) ? 1 : 0)) * 1000 +
+  (known.filter((field) => takesField(path, field)).length + (ranged.some((field) => rangesOver(path, field)) ? 1 : 0)) * 1000 +
   (path.scatters ? 0 : 500) +
   (path.index.name === undefined ? 200 : 0) +
   (path.index.projection === "ALL" ? 100 : 0) +

@@ -80,6 +80,7 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
     partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
     prefix: sortPrefix(defined(shape.keys[catalog.index.sortKey ?? ""], "sort key"), new Set(given)),
     fixes: new Set(given),
+    folds: new Map(),
     scatters: undefined,
     sharesPartition: true,
     sharesPrefix: true,

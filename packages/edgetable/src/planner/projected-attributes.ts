@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Condition, pathsOf } from "../ir/condition.ts";
 import type { AccessStep } from "../ir/physical-plan.ts";
 import { placesOf, VERSION } from "../requests/encode-item.ts";
-import { projectedAttributes, type Catalog, type Shape } from "../schema/catalog.ts";
+import { idPaths, projectedAttributes, type Catalog, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { inShape } from "./access-path.ts";
 
@@ -10,7 +10,9 @@ import { inShape } from "./access-path.ts";
 export const isProjected = (shape: Shape, field: string, projected: ReadonlySet<string>): boolean => {
   const places = placesOf(shape, field);
   if (places.length > 0) return places.every((attribute) => projected.has(attribute));
-  return [...shape.sources, ...shape.spares].some(({ attribute, template }) => projected.has(attribute) && template.fields.includes(field));
+  return [...shape.sources, ...shape.spares].some(
+    ({ attribute, template }) => projected.has(attribute) && template.carried.includes(field),
+  );
 };
 
 /** Whether this copy of an edge has the field: with `sides`, the two copies store different attributes. */
@@ -32,11 +34,15 @@ export const checkOnCopy = (shape: Shape, paths: readonly string[]): void => {
   );
 };
 
-const unkeyedFields = (shape: Shape): readonly string[] => shape.unkeyed.map((path) => inShape(shape, path));
+/** Fields of a row's id that no key of the table carries. */
+const uncarriedIds = (catalog: Catalog, shape: Shape): readonly string[] => {
+  const folded = idPaths(catalog, shape).filter((path) => inShape(shape, path) in shape.folded);
+  return [...shape.unkeyed, ...folded].map((path) => inShape(shape, path));
+};
 
-/** Whether the projected attributes tell where an edge leads. Without them an index gives no edge. */
-export const tellsEnds = (shape: Shape, projected: ReadonlySet<string>): boolean =>
-  unkeyedFields(shape).every((field) => isProjected(shape, field, projected));
+/** Whether the projected attributes tell which row an item is, and where an edge leads. Without them an index gives no row. */
+export const tellsIds = (catalog: Catalog, shape: Shape, projected: ReadonlySet<string>): boolean =>
+  uncarriedIds(catalog, shape).every((field) => isProjected(shape, field, projected));
 
 /**
  * Checks that an index projects what a step asks of it. Attributes that it leaves out would look as if the items lacked them.
@@ -56,7 +62,7 @@ export const checkProjected = (catalog: Catalog, step: AccessStep, conditions: r
   for (const id of step.shapes) {
     const shape = defined(catalog.shapesById[id], id);
     const own = asked.filter((path) => !path.includes(".")).map((path) => inShape(shape, path));
-    const lacking = [...own, ...unkeyedFields(shape)].find((field) => !isProjected(shape, field, projected));
+    const lacking = [...own, ...uncarriedIds(catalog, shape)].find((field) => !isProjected(shape, field, projected));
     if (lacking === undefined) continue;
     throw new EdgetableError(
       "plan.noIndex",

@@ -1,11 +1,11 @@
 import { type Condition, pathsOf, RANGES } from "../ir/condition.ts";
 import type { Expand, Filter, LogicalPlan, Parts, Search } from "../ir/logical-plan.ts";
-import { keepsOrder, type FieldFormat } from "../keys/template.ts";
+import { isOneWay, keepsOrder, type FieldFormat } from "../keys/template.ts";
 import { VERSION } from "../requests/encode-item.ts";
 import { attributesOf } from "../schema/facts.ts";
 import { type Catalog, projectedAttributes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
-import { fixesField, inShape, rangesOver } from "./access-path.ts";
+import { fixesField, inShape, rangesOver, takesField } from "./access-path.ts";
 import { anchorPaths, choosePath, rememberChoice, searchingOf, searchShapes, shapeSets, type Planning } from "./choose-path.ts";
 import { isProjected } from "./projected-attributes.ts";
 
@@ -43,22 +43,29 @@ const shapesOf = (catalog: Catalog, leaf: Leaf): readonly Shape[] => {
   return shapeSets(defined(catalog.edges[leaf.edge], "edge"), leaf).flat();
 };
 
-/** How a shape's keys write a field; undefined if they do not hold it. */
-const formatOf = (shape: Shape, path: string): FieldFormat | undefined => {
+/** How a shape's keys, or one of them, write a field. */
+const formatsOf = (shape: Shape, path: string, attributes = Object.keys(shape.keys)): readonly FieldFormat[] => {
   const own = inShape(shape, path);
-  for (const attribute in shape.keys)
-    for (const part of shape.keys[attribute]?.parts ?? []) if (part.kind === "field" && part.path === own) return part.format;
-  return undefined;
+  const formats: FieldFormat[] = [];
+  for (const attribute of attributes)
+    for (const part of shape.keys[attribute]?.parts ?? []) if (part.kind === "field" && part.path === own) formats.push(part.format);
+  return formats;
 };
 
-/** True if the keys can hold a range of the field. A prefix of a value is a prefix of its key text only for text. */
-export const canRange = (shapes: readonly Shape[], { operator, path }: Condition): boolean => {
+/**
+ * True if the keys can hold a range of the field. A prefix of a value is a prefix of its key text only for text.
+ *
+ * @param attribute the one key that has to; by default any
+ */
+export const canRange = (shapes: readonly Shape[], { operator, path }: Condition, attribute?: string): boolean => {
   if (operator === "or" || operator === "not" || !RANGES.has(operator)) return false;
-  return shapes.every((shape) => {
-    const kind = formatOf(shape, path)?.kind;
-    if (kind === undefined || kind === "plain" || kind === "shard") return false;
-    return operator !== "beginsWith" || kind === "text" || kind === "either";
-  });
+  return shapes.every((shape) =>
+    formatsOf(shape, path, attribute === undefined ? undefined : [attribute]).some((format) => {
+      const { kind } = format;
+      const isText = kind === "text" || kind === "either" || (isOneWay(format) && kind !== "shard");
+      return operator === "beginsWith" ? isText : kind !== "plain" && !isOneWay(format);
+    }),
+  );
 };
 
 /**
@@ -93,7 +100,7 @@ const pushIntoKeys = (planning: Planning, { conditions }: Filter, leaf: Expand |
   for (const condition of conditions) {
     const { operator, path } = condition;
     if (operator !== "eq" || near.includes(path) || equalities.has(path)) continue;
-    if (shapes.every((shape) => formatOf(shape, path) !== undefined)) equalities.set(path, condition);
+    if (shapes.every((shape) => formatsOf(shape, path).length > 0)) equalities.set(path, condition);
   }
   const ranges = conditions.filter((condition) => canRange(shapes, condition));
   const fixed = { ...leaf, known: [...leaf.known, ...[...equalities.values()].map(({ path, slot }) => ({ path, slot }))] };
@@ -103,10 +110,10 @@ const pushIntoKeys = (planning: Planning, { conditions }: Filter, leaf: Expand |
     ranges.map(({ path }) => path),
   );
   const { path } = choice;
-  const range = ranges.filter((condition) => rangesOver(path, condition.path));
+  const range = ranges.filter((condition) => rangesOver(path, condition.path) && canRange(path.shapes, condition, path.index.sortKey));
   const taken = new Set(exactRanges(path.shapes, range, path.index.sortKey));
   for (const [field, condition] of equalities) if (fixesField(path, field)) taken.add(condition);
-  const known = fixed.known.filter((field) => !equalities.has(field.path) || fixesField(path, field.path));
+  const known = fixed.known.filter((field) => !equalities.has(field.path) || takesField(path, field.path));
   const pushed = { ...fixed, known, range: [...leaf.range, ...range] };
   if (known.length === fixed.known.length) rememberChoice(planning, pushed, choice);
   return filtered(

@@ -1,11 +1,11 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Filter, LogicalPlan, Merge, Search } from "../ir/logical-plan.ts";
 import { type Catalog, projectedAttributes, idPaths, type Index, type Shape } from "../schema/catalog.ts";
-import { accessPaths, fixesField, inShape, rangesOver, type AccessPath } from "./access-path.ts";
+import { accessPaths, fixesField, inShape, rangesOver, takesField, type AccessPath } from "./access-path.ts";
 import { startsAtZero } from "../schema/derived.ts";
 import { searchRows } from "./assumed-rows.ts";
 import { choicesFor, choosePath, priced, ranked, searchesOf, searchShapes, type Planning, type Searching } from "./choose-path.ts";
-import { tellsEnds } from "./projected-attributes.ts";
+import { tellsIds } from "./projected-attributes.ts";
 import { canRange, exactRanges, filtered } from "./rules.ts";
 
 const idFields = (catalog: Catalog, shape: Shape): readonly string[] => idPaths(catalog, shape).map((path) => inShape(shape, path));
@@ -48,9 +48,9 @@ const allCandidates = (catalog: Catalog, search: Search): readonly AccessPath[] 
   if (search.index !== undefined) return paths;
   return paths.filter((path) => {
     const projected = projectedAttributes(catalog, path.index);
-    if (projected && !path.shapes.every((shape) => tellsEnds(shape, projected))) return false;
+    if (projected && !path.shapes.every((shape) => tellsIds(catalog, shape, projected))) return false;
     if (search.asked.length === 0) return true;
-    return search.known.some((field) => fixesField(path, field.path)) || search.ranged.some((field) => rangesOver(path, field));
+    return search.known.some((field) => takesField(path, field.path)) || search.ranged.some((field) => rangesOver(path, field));
   });
 };
 
@@ -190,7 +190,7 @@ const onSharedIndex = (planning: Planning, merge: Merge): Merge => {
 const pushConditions = (planning: Planning, { conditions }: Filter, search: Search): LogicalPlan => {
   const { path } = choosePath(planning, search);
   const known = new Set(search.known.flatMap(({ slot, of }) => [slot, of ?? slot]));
-  const range = conditions.filter((condition) => rangesOver(path, condition.path) && canRange(path.shapes, condition));
+  const range = conditions.filter((condition) => rangesOver(path, condition.path) && canRange(path.shapes, condition, path.index.sortKey));
   const taken = new Set(exactRanges(path.shapes, range, path.index.sortKey));
   for (const condition of conditions) if (known.has(condition.slot) && fixesField(path, condition.path)) taken.add(condition);
   return filtered(

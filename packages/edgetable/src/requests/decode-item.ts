@@ -124,7 +124,7 @@ const namingOf = (catalog: Catalog, shape: Shape): Naming => {
   ];
   for (const attribute of noField) if (attribute !== undefined) names.set(attribute, undefined);
   const tableKeys = keyAttributes(catalog.index).map((attribute) => shape.keys[attribute]);
-  const keyed = new Set(tableKeys.flatMap((template) => template?.fields ?? []));
+  const keyed = new Set(tableKeys.flatMap((template) => template?.carried ?? []));
   const naming: Naming = { catalog, names, open: listed === undefined, copies: copies.filter(({ field }) => !keyed.has(field)) };
   namings.set(shape, naming);
   return naming;
@@ -173,7 +173,7 @@ export const driftedFields = (shape: Shape, item: Item, row: Row): readonly Drif
   if (shape.role === "reference") return [];
   return copiesOf(shape).flatMap(({ attribute, field }) => {
     const stored = own(item, attribute);
-    const source = shape.sources.find((one) => Object.hasOwn(item, one.attribute) && one.template.fields.includes(field));
+    const source = shape.sources.find((one) => Object.hasOwn(item, one.attribute) && one.template.carried.includes(field));
     if (stored === undefined || !source) return [];
     const copy = decodeValue(stored);
     return agrees(row[field], { copy, template: source.template }, field) ? [] : [{ field, value: row[field], copy }];

@@ -237,7 +237,7 @@ export const checkCarried = (shape: Shape, row: Row, written: (attribute: string
     const isLost = (field: string): boolean =>
       shape.carried.includes(field) &&
       (valueAt(row, field) ?? null) !== null &&
-      !shape.sources.some((source) => source.template.fields.includes(field) && written(source.attribute));
+      !shape.sources.some((source) => source.template.carried.includes(field) && written(source.attribute));
     const lost = template.fields.find(isLost);
     if (lost === undefined) continue;
     const missing = template.fields.filter((field) => (valueAt(row, field) ?? null) === null);

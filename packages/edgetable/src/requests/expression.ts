@@ -153,7 +153,7 @@ const compareCarried = (comparison: Comparison, names: Placeholders): string => 
   const fail = (): never => {
     throw unsupported(shape, path, operator);
   };
-  const { attribute, template } = shape.sources.find((source) => source.template.fields.includes(path)) ?? fail();
+  const { attribute, template } = shape.sources.find((source) => source.template.carried.includes(path)) ?? fail();
   const at = template.parts.findIndex((part) => part.kind === "field" && part.path === path);
   const first = template.parts.findIndex((part) => part.kind === "field") === at;
   const alone = template.fields.length === 1;

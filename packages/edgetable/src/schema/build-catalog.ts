@@ -1,4 +1,4 @@
-import { parseTemplate, type Sharding, type Template } from "../keys/template.ts";
+import { type OneWayText, parseTemplate, type Sharding, type Template } from "../keys/template.ts";
 import { mapValues, own } from "../util/row.ts";
 import {
   type FormerField,
@@ -72,13 +72,6 @@ export const parseKey = (attribute: string, source: string, { macros, item, layo
     shardings: layout.shards && mapValues(layout.shards, toSharding),
   });
 
-/** The paths whose values can be read from a template's keys. A shard cannot be read back. */
-export const carriedBy = (template: Template | undefined): readonly string[] => {
-  const paths: string[] = [];
-  for (const part of template?.parts ?? []) if (part.kind === "field" && part.format.kind !== "shard") paths.push(part.path);
-  return paths;
-};
-
 /** The facts beside the layout that {@link buildShape} needs. */
 interface ShapeSeed extends Pick<
   Shape,
@@ -105,7 +98,7 @@ const findSources = (keys: Templates, tableKeys: readonly string[], escapes: boo
   const sources: KeySource[] = [];
   for (const attribute of escapes ? tableKeys : new Set([...tableKeys, ...Object.keys(keys)])) {
     const template = keys[attribute];
-    const fresh = carriedBy(template).filter((path) => !known.has(path));
+    const fresh = (template?.carried ?? []).filter((path) => !known.has(path));
     if (template && fresh.length > 0) sources.push({ attribute, template });
     for (const path of fresh) known.add(path);
   }
@@ -115,23 +108,42 @@ const findSources = (keys: Templates, tableKeys: readonly string[], escapes: boo
 /** Keys of partly projected indexes that carry fields whose source the index may lack. */
 const findSpares = (keys: Templates, sources: readonly KeySource[], { indexes = {} }: Layout): readonly KeySource[] => {
   const carried = new Map<string, string>();
-  for (const { attribute, template } of sources) for (const path of carriedBy(template)) carried.set(path, attribute);
+  for (const { attribute, template } of sources) for (const path of template.carried) carried.set(path, attribute);
   const spares = new Map<string, KeySource>();
   for (const index of Object.values(indexes)) {
     for (const attribute of (index.projection ?? "ALL") === "ALL" ? [] : keyAttributes(index)) {
       const template = keys[attribute];
-      const isSpare = carriedBy(template).some((path) => carried.has(path) && carried.get(path) !== attribute);
+      const isSpare = template?.carried.some((path) => carried.has(path) && carried.get(path) !== attribute);
       if (template && isSpare) spares.set(attribute, { attribute, template });
     }
   }
   return [...spares.values()];
 };
 
-/** The paths, of the given ones, that no key of the table carries. */
-const unkeyedPaths = (paths: readonly string[], tableKeys: readonly string[], keys: Templates): readonly string[] => {
-  const keyed = new Set(tableKeys.flatMap((attribute) => carriedBy(keys[attribute])));
-  return paths.filter((path) => !keyed.has(path));
+/** What the table's keys say of a row's fields. */
+interface KeyedFields {
+  /** Fields that can be read from them. */
+  readonly carried: ReadonlySet<string>;
+  /** Fields that they hold in lower or upper case only. */
+  readonly folded: Readonly<Record<string, OneWayText>>;
+}
+
+const keyedFields = (tableKeys: readonly string[], keys: Templates): KeyedFields => {
+  const templates = tableKeys.map((attribute) => keys[attribute]).filter((template) => template !== undefined);
+  const carried = new Set(templates.flatMap((template) => template.carried));
+  const folded: Record<string, OneWayText> = {};
+  for (const { parts } of templates)
+    for (const part of parts) {
+      if (part.kind === "literal" || carried.has(part.path)) continue;
+      const { kind } = part.format;
+      if (kind === "lower" || kind === "upper" || kind === "written") folded[part.path] = kind;
+    }
+  return { carried, folded };
 };
+
+/** The paths, of the given ones, that no key of the table holds. */
+const unkeyedPaths = (paths: readonly string[], { carried, folded }: KeyedFields): readonly string[] =>
+  paths.filter((path) => !carried.has(path) && !Object.hasOwn(folded, path));
 
 type Names = Readonly<Record<string, string>>;
 
@@ -156,6 +168,7 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
   const parsed = mapValues(templates, (source, attribute) => parseKey(attribute, source, { macros, item, layout, escapes }));
   const keys = withoutPrototype(parsed);
   const tableKeys = keyAttributes(layout);
+  const keyed = keyedFields(tableKeys, keys);
   const sources = findSources(keys, tableKeys, escapes);
   const named = item?.attributes ?? {};
   const former = formerFields(settings, named);
@@ -163,7 +176,7 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
   const olds = all.flatMap(([name, { old, stored: form }]) => (form === "old" && old !== name ? [[name, old] as const] : []));
   const stored = withoutPrototype({ ...named, ...Object.fromEntries(olds) });
   const both = all.flatMap(([name, { old, now }]) => [[old, name] as const, [now, name] as const]);
-  const carried = [...new Set(sources.flatMap(({ template }) => carriedBy(template)))];
+  const carried = [...new Set(sources.flatMap(({ template }) => template.carried))];
   const endPaths = carried.filter((path) => path.startsWith("from.") || path.startsWith("to."));
   return Object.freeze({
     ...identity,
@@ -174,7 +187,8 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
     fields: Object.fromEntries([...both, ...Object.entries(stored).map(([name, attribute]) => [attribute, name] as const)]),
     former,
     carried,
-    unkeyed: seed.kind === "edge" ? unkeyedPaths(endPaths, tableKeys, keys) : [],
+    unkeyed: seed.kind === "edge" ? unkeyedPaths(endPaths, keyed) : [],
+    folded: withoutPrototype(keyed.folded),
     sources,
     spares: escapes ? [] : findSpares(keys, sources, layout),
     several: seed.several ?? false,
@@ -355,7 +369,7 @@ const referenceShape = (context: EdgeContext, place: EdgePlace): Shape | undefin
   for (const field of source.idFields) alias[`from.${field}`] = field;
   for (const [field, attribute] of Object.entries(referenceFields(place.edge, target))) alias[`to.${field}`] = attribute;
   const copied = place.edge.schema ? attributeNames(place.edge.schema) : [];
-  const unkeyed = new Set(unkeyedPaths(Object.values(alias), keyAttributes(context.layout), source.shape.keys));
+  const unkeyed = new Set(unkeyedPaths(Object.values(alias), keyedFields(keyAttributes(context.layout), source.shape.keys)));
   return {
     ...source.shape,
     id: `${place.name}${place.several ? `(${place.from}>${place.to})` : ""}`,

@@ -1,4 +1,4 @@
-import { type Template, leadOf, templatesOverlap } from "../keys/template.ts";
+import { type OneWayText, type Template, leadOf, templatesOverlap } from "../keys/template.ts";
 import type { GraphDefinition, AnyEdge, AnyNode, AnyPart } from "./definition.ts";
 import type { Retyping, StoredForm } from "./former.ts";
 import type { Facts } from "./facts.ts";
@@ -90,6 +90,8 @@ export interface Shape {
   readonly ttl: string | undefined;
   /** Id fields of an edge's ends that the table's keys do not carry: another edge may have the same key. */
   readonly unkeyed: readonly string[];
+  /** Fields that the table's keys hold in lower or upper case only: items whose values differ in case alone are one item. */
+  readonly folded: Readonly<Record<string, OneWayText>>;
   /** Assumed bytes of one item, for predictions. */
   readonly bytes: number;
 }
@@ -241,10 +243,10 @@ export const isHalfEntry = (catalog: Catalog, shape: Shape, attribute: string, i
 export const endSources = (catalog: Catalog, shape: Shape, end: "from" | "to"): readonly KeySource[] | undefined => {
   if (shape.role === "reference") return undefined;
   const fields = endPaths(catalog, shape, end);
-  const one = shape.sources.find(({ template }) => fields.every((field) => template.fields.includes(field)));
+  const one = shape.sources.find(({ template }) => fields.every((field) => template.carried.includes(field)));
   if (one) return [one];
-  const all = shape.sources.filter(({ template }) => fields.some((field) => template.fields.includes(field)));
-  return fields.every((field) => all.some(({ template }) => template.fields.includes(field))) ? all : undefined;
+  const all = shape.sources.filter(({ template }) => fields.some((field) => template.carried.includes(field)));
+  return fields.every((field) => all.some(({ template }) => template.carried.includes(field))) ? all : undefined;
 };
 
 /**

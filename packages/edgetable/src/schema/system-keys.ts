@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { exactText, parseTemplate, readExactText, readTemplate, renderTemplate, type Template } from "../keys/template.ts";
+import {
+  exactText,
+  inKeysCase,
+  isOneWay,
+  parseTemplate,
+  readExactText,
+  readTemplate,
+  renderTemplate,
+  type Template,
+} from "../keys/template.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import type { Catalog, EndEntry, NodeEntry } from "./catalog.ts";
@@ -56,7 +65,7 @@ const mixesTypes = ({ idFields, shape }: EndEntry): boolean =>
 
 /** The owner of a unique marker: the node's id fields in the key's order, as JSON. */
 export const ownerText = (entry: EndEntry, row: Row): string => {
-  const id = entry.idFields.map((field) => row[field]);
+  const id = entry.idFields.map((field) => inKeysCase(entry.shape.folded[field], row[field]));
   // In such a key a Date and its text may be two ids. Markers of other types keep their original form.
   return mixesTypes(entry) ? exactText(id) : JSON.stringify(id, ownerValue);
 };
@@ -66,7 +75,7 @@ const idValue = (entry: NodeEntry, field: string, value: unknown): unknown => {
   if (typeof value !== "string") return value;
   for (const { parts } of Object.values(entry.shape.keys))
     for (const part of parts) {
-      if (part.kind !== "field" || part.path !== field || part.format.kind === "shard") continue;
+      if (part.kind !== "field" || part.path !== field || isOneWay(part.format)) continue;
       if (part.format.kind === "date") return new Date(value);
       return part.format.kind === "text" ? value : (readTemplate(numberTemplate, value)?.["value"] ?? value);
     }

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { exactText, type FieldPart, parseTemplate, renderTemplate, type Template } from "../keys/template.ts";
+import { exactText, type FieldPart, isOneWay, parseTemplate, renderTemplate, type Template } from "../keys/template.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import type { Catalog, Shape } from "./catalog.ts";
@@ -63,7 +63,7 @@ const coveredBy = (shape: Shape, key: PartitionKey, fields: readonly string[]): 
     }
     const steps = pathIn(shape, part.path).split(".");
     const field = defined(steps.at(-1), "a step");
-    if (part.format.kind === "shard" || !missing.delete(field)) return undefined;
+    if (isOneWay(part.format) || !missing.delete(field)) return undefined;
     beginning.push({ kind: "field", field, part, nested: 0 });
     if (steps.length > 1) end = steps[0];
     if (missing.size > 0) continue;

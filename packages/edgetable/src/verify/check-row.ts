@@ -76,7 +76,7 @@ const unfilledKeys = (catalog: Catalog, shape: Shape): readonly string[] => {
 
 // A copy may be stored in the key's own notation ("0007" for 7), which it keeps.
 const driftMend = (shape: Shape, { field, value, copy }: DriftedField): AttributeValue => {
-  const source = shape.sources.find(({ template }) => template.fields.includes(field));
+  const source = shape.sources.find(({ template }) => template.carried.includes(field));
   if (typeof copy === "string" && typeof value !== "string" && !(value instanceof Date) && source)
     return encodeValue(encodeKeyField(source.template, field, value), field);
   return encodeField(shape, field, value);

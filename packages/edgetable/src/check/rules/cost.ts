@@ -14,7 +14,7 @@ const missingAttributes = (catalog: Catalog, { index, shape }: IndexPlace): read
   if (!projected) return [];
   const carried = new Set<string>();
   for (const { attribute, template } of shape.sources)
-    if (projected.has(attribute)) for (const field of template.fields) carried.add(field);
+    if (projected.has(attribute)) for (const field of template.carried) carried.add(field);
   return attributesOf(catalog, shape).filter((name) => !carried.has(name) && !projected.has(shape.stored[name] ?? name));
 };
 

@@ -1,4 +1,4 @@
-import { keepsOrder, templatesOverlap, type FieldFormat, type Template } from "../../keys/template.ts";
+import { isOneWay, keepsOrder, templatesOverlap, type FieldFormat, type Template } from "../../keys/template.ts";
 import type { Catalog, Index } from "../../schema/catalog.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { distinct, isFixed, nameOf, placesIn, type IndexPlace } from "../index-places.ts";
@@ -20,7 +20,7 @@ export const lostOrder: AdviceRule = (catalog) => {
   for (const place of places) {
     const { index, shape, sort } = place;
     for (const part of sort?.parts ?? []) {
-      if (!sort || part.kind !== "field" || part.format.kind === "shard" || keepsOrder(sort, part.path)) continue;
+      if (!sort || part.kind !== "field" || isOneWay(part.format) || keepsOrder(sort, part.path)) continue;
       const about = { rule: "lostOrder", concern: CONCERNS.keys, definition: shape.definition, severity: "warning" } as const;
       const sorts = `${nameOf(index)} sorts "${shape.definition}" by ${sort.source}`;
       if (isUnpadded(part.format)) {

@@ -28,8 +28,9 @@ const oneField = (catalog: Catalog, shape: Shape, end: "from" | "to"): OneField 
   if (!source || field === undefined || otherFields.length > 0 || otherSources.length > 0) return undefined;
   const names = nodeNames(catalog);
   const prefix = names.prefix(type);
+  const isFolded = field in defined(catalog.ends[type], type).shape.folded;
   const pack = (value: unknown): NodeKey | undefined => {
-    if (typeof value === "string") return prefix + value;
+    if (typeof value === "string" && !isFolded) return prefix + value;
     return value === undefined ? undefined : names.pack(type, { [field]: value });
   };
   return { path: `${end}.${field}`, source, pack };

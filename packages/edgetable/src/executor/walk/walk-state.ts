@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { foldedField, type WalkCollect } from "../../ir/walk-plan.ts";
-import { exactText, readExactText, sameValue } from "../../keys/template.ts";
+import { exactText, inKeysCase, readExactText, sameValue } from "../../keys/template.ts";
 import type { Position } from "../../requests/cursor.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Key } from "../../transport/operations.ts";
@@ -27,9 +27,11 @@ export interface NodeNames {
 
 const makeNames = ({ ends }: Catalog): NodeNames => {
   // Codes start at 1, so that the packed text of a plain id stays one byte a character.
-  const types = Object.values(ends).map(({ name, idFields }, at) => ({
+  const types = Object.values(ends).map(({ name, idFields, shape: { folded } }, at) => ({
     name,
     idFields,
+    // Ids that differ in case alone are one node where its key holds them in one case: it goes by that.
+    folded: idFields.some((field) => field in folded) ? folded : undefined,
     plain: String.fromCharCode(at * 2 + 1),
     other: String.fromCharCode(at * 2 + 2),
     // Cloning and overwriting takes half the time of a literal with a computed name.
@@ -39,8 +41,9 @@ const makeNames = ({ ends }: Catalog): NodeNames => {
   const typeAt = (key: NodeKey): (typeof types)[number] => defined(types[(key.charCodeAt(0) - 1) >> 1], "node type");
   return {
     prefix: (type) => defined(byName.get(type), type).plain,
-    pack: (type, id) => {
-      const { idFields, plain, other } = defined(byName.get(type), type);
+    pack: (type, given) => {
+      const { idFields, plain, other, folded } = defined(byName.get(type), type);
+      const id = folded ? Object.fromEntries(idFields.map((field) => [field, inKeysCase(folded[field], given[field])])) : given;
       const only = idFields.length === 1 ? id[idFields[0] ?? ""] : undefined;
       return typeof only === "string" ? plain + only : other + exactText(idFields.map((field) => id[field]));
     },

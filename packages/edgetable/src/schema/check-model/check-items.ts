@@ -1,5 +1,4 @@
 import { keyBytes, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
-import { carriedBy } from "../build-catalog.ts";
 import { definitionOf, endPaths, idPaths, keyAttributes, type Catalog, type Shape } from "../catalog.ts";
 import { degreeLimit } from "../definition.ts";
 import { attributeKind } from "../attribute-kind.ts";
@@ -47,8 +46,8 @@ const needsSortKey = (catalog: Catalog, shape: Shape, missing: readonly string[]
 
 const checkIdentity = (catalog: Catalog, shape: Shape, report: Report): void => {
   const keys = keyAttributes(catalog.index).map((attribute) => shape.keys[attribute]);
-  const carried = new Set(keys.flatMap(carriedBy));
-  const missing = identifyingPaths(catalog, shape).filter((path) => !carried.has(path));
+  const held = new Set([...keys.flatMap((template) => template?.carried ?? []), ...Object.keys(shape.folded)]);
+  const missing = identifyingPaths(catalog, shape).filter((path) => !held.has(path));
   const hasSortKey = catalog.index.sortKey !== undefined;
   if (missing.length > 0 && shape.kind !== "node" && !hasSortKey) {
     report("identity", placeOf(shape), needsSortKey(catalog, shape, missing));
@@ -61,6 +60,22 @@ const checkIdentity = (catalog: Catalog, shape: Shape, report: Report): void => 
       placeOf(shape),
       `two of "${shape.id}" that differ only in {${path}} would be one item: ${sources} does not contain it. Add it to ${hasSortKey ? "the sort key" : "that key"}.`,
     );
+};
+
+/** Ids of an edge's ends, and of a part's node, that keys hold in one case only: nothing else of the item would say them. */
+const checkReadable = (catalog: Catalog, shape: Shape, report: Report): void => {
+  if (shape.kind === "node" || shape.role === "reference") return;
+  const schema = definitionOf(catalog, shape)?.schema;
+  const own = new Set(schema && attributeNames(schema));
+  for (const path of idPaths(catalog, shape)) {
+    const form = shape.folded[path];
+    if (form === undefined || shape.carried.includes(path) || own.has(path)) continue;
+    report(
+      "identity",
+      placeOf(shape),
+      `{${path}} is in the table's keys as {${path}:${form}} alone, which cannot be read back. Store it beside them: verbatim: { ${path.split(".").at(-1)}: "${path}" }.`,
+    );
+  }
 };
 
 const checkStoredNames = (catalog: Catalog, shape: Shape, report: Report): void => {
@@ -98,8 +113,8 @@ const writtenField = ({ source }: Template, path: string): string => {
 const checkIdleNames = (shape: Shape, report: Report): void => {
   if (shape.role === "reference") return;
   for (const [name, stored] of Object.entries(shape.stored)) {
-    const source = shape.sources.find(({ template }) => carriedBy(template).includes(name));
-    if (!source || shape.former?.[name] || carriedBy(shape.keys[stored]).includes(name)) continue;
+    const source = shape.sources.find(({ template }) => template.carried.includes(name));
+    if (!source || shape.former?.[name] || shape.keys[stored]?.carried.includes(name)) continue;
     report(
       "storedName",
       `${placeOf(shape)}.${name}`,
@@ -145,6 +160,7 @@ export const checkItems = (catalog: Catalog, report: Report): void => {
       report("storedName", "layout", `"${attribute}" is an attribute of Edgetable's own items. Choose another name.`);
   for (const shape of catalog.shapes) {
     checkIdentity(catalog, shape, report);
+    checkReadable(catalog, shape, report);
     checkLength(catalog, shape, report);
     checkStoredNames(catalog, shape, report);
     checkIdleNames(shape, report);

@@ -103,10 +103,17 @@ const touchedAttributes = (catalog: Catalog, wanted: Wanted): readonly Computed[
  */
 const unreadFields = ({ shape, known, changes }: Wanted, template: Template): readonly string[] => {
   const { set, remove, add, append } = changes;
+  // The call may give an id in another case than the item has it, where the table's key holds it in one.
+  const isKnown = (field: string): boolean => {
+    const form = shape.folded[field];
+    const isInForm = (part: Template["parts"][number]): boolean =>
+      part.kind === "literal" || part.path !== field || part.format.kind === form;
+    return valueAt(known, field) !== undefined && (form === undefined || template.parts.every(isInForm));
+  };
   const isGone = template.fields.some((field) => remove.includes(field) && !template.optional.includes(field));
   const unread: string[] = [];
   for (const field of template.fields) {
-    const isGiven = field in set || remove.includes(field) || valueAt(known, field) !== undefined;
+    const isGiven = field in set || remove.includes(field) || isKnown(field);
     if (isGone ? shape.carried.includes(field) && !isGiven : field in add || field in append || !isGiven) unread.push(field);
   }
   return unread;
@@ -183,7 +190,7 @@ export const unchangedFields = (
     const places = placesOf(shape, field);
     for (const attribute of places) attributes.add(attribute);
     if (places.length === 0)
-      for (const { attribute, template } of shape.sources) if (template.fields.includes(field)) attributes.add(attribute);
+      for (const { attribute, template } of shape.sources) if (template.carried.includes(field)) attributes.add(attribute);
   }
   const terms: Term[] = [];
   for (const attribute of attributes)

@@ -77,7 +77,7 @@ export const endTerms = (working: WorkingSet, copy: EdgeCopy & { readonly key: K
   if (shape.unkeyed.length === 0) return [];
   const terms: Term[] = [];
   for (const { attribute, template } of shape.sources) {
-    if (!template.fields.some((path) => shape.unkeyed.includes(path))) continue;
+    if (!template.carried.some((path) => shape.unkeyed.includes(path))) continue;
     const text = renderTemplate(template, row);
     if (text !== undefined) {
       terms.push({ kind: "equals", attribute, value: keyValue(template.type, text), failure: NOT_FOUND });
