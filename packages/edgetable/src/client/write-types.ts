@@ -111,6 +111,15 @@ export interface JobOptions {
 /** How a node is deleted. */
 export interface DeleteOptions<Filter> extends WriteOptions<Filter>, JobOptions {}
 
+/** What is known of a node whose table key holds more than its id. */
+export interface KeyOptions<Row> {
+  /**
+   * Attributes that the node's key needs beside its id, as they are now; with them the node is found without a Query. When it
+   * has others, the outcome is `notFound`.
+   */
+  readonly given?: Partial<Row> | undefined;
+}
+
 /** A job under way. */
 export interface JobHandle<Outcome> {
   /** What `db.jobs.resume` takes, should this process end before the job does. */
@@ -245,7 +254,7 @@ export interface NodeWrites<T extends ItemTypes> {
    * @throws {execute.ambiguous} when an answer was lost and nothing tells whether this call made the write: with `if`,
    * `ifVersion`, `add` of a number or `append`, unless it is `idempotent`
    */
-  update(id: T["id"], changes: Change<T>, options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
+  update(id: T["id"], changes: Change<T>, options?: WriteOptions<Where<T["row"]>> & KeyOptions<T["row"]>): WriteCall<T["row"]>;
   /**
    * Creates a node, or changes the one that is there: `input` is the whole new node, `changes` are for one that exists, as
    * in `update`. The outcome's `created` says which it was.
@@ -283,7 +292,7 @@ export interface NodeWrites<T extends ItemTypes> {
    * @example
    * const { ok, atomic } = await db.student.delete({ studentId: "S1" });
    */
-  delete(id: T["id"], options?: DeleteOptions<Where<T["row"]>>): DeleteCall<T["row"]>;
+  delete(id: T["id"], options?: DeleteOptions<Where<T["row"]>> & KeyOptions<T["row"]>): DeleteCall<T["row"]>;
 }
 
 /** The writing side of `db.<part>`; `Owner` is the id of the node that contains it. */

@@ -27,6 +27,7 @@ import type {
   CheckOptions,
   DeleteOptions,
   EdgeWrites,
+  KeyOptions,
   LinkOptions,
   NodeWrites,
   PartWrites,
@@ -58,7 +59,8 @@ interface AnyNode {
 type Options = WriteOptions<Row>;
 
 const checkChecks: OptionChecks<CheckOptions<Row>> = { if: writeChecks.if, ifVersion: writeChecks.ifVersion, exists: "boolean" };
-const deleteChecks: OptionChecks<DeleteOptions<Row>> = { ...writeChecks, ...jobChecks };
+const updateChecks: OptionChecks<WriteOptions<Row> & KeyOptions<Row>> = { ...writeChecks, given: namesIn };
+const deleteChecks: OptionChecks<DeleteOptions<Row> & KeyOptions<Row>> = { ...updateChecks, ...jobChecks };
 
 const upsertChecks: OptionChecks<UpsertOptions<Row>> = { ...writeChecks, expect: ["new", "existing"] };
 
@@ -82,13 +84,13 @@ const itemWrites = (of: "node" | "part", subject: Subject) => {
       guards: readGuards(subject, options),
       idempotent: options?.idempotent,
     }),
-    update: (id: Row, changes: Row, options: Options | undefined): LogicalWrite => ({
+    update: (id: Row, changes: Row, options: Options | undefined, kinds?: OptionChecks<Options>): LogicalWrite => ({
       kind: "update",
       of,
       name,
       id,
       changes: readSomeChanges(subject, changes),
-      guards: readGuards(subject, options),
+      guards: readGuards(subject, options, kinds && { kinds }),
       idempotent: options?.idempotent,
     }),
     upsert: (id: Row, row: Row, changes: Row, options: UpsertOptions<Row> = {}): LogicalWrite => {
@@ -137,17 +139,19 @@ export const nodePut = (catalog: Catalog, entry: NodeEntry): ((input: Row, optio
 /** The writing side of `db.<node>`. */
 export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<AnyNode> => {
   const { rowOf, newRowOf, writes } = nodeItems(driver.catalog, entry);
-  const idOf = (id: Row): Row => checkNodeId(driver.catalog, entry, id);
+  const idOf = (id: Row, { given }: KeyOptions<Row> = {}): Row => checkNodeId(driver.catalog, entry, given ? { ...given, ...id } : id);
   return {
     create: (input, options?: SendingOptions) => writeCall(driver, writes.create(newRowOf(input), options)),
     put: (input, options?: Options) => writeCall(driver, writes.put(rowOf(input), options, seenIn(entry, input))),
-    update: (id, changes, options?: Options) => writeCall(driver, writes.update(idOf(id), changes as Row, options)),
+    update: (id, changes, options?: Options & KeyOptions<Row>) =>
+      writeCall(driver, writes.update(idOf(id, options), changes as Row, options, updateChecks)),
     upsert: (input, changes, options?: UpsertOptions<Row>) => {
       const id = idOf(pick(input, entry.idFields));
       return upsertCall(driver, writes.upsert(id, newRowOf(input), changes as Row, options));
     },
     check: (id, options?: CheckOptions<Row>) => writeCall(driver, writes.check(idOf(id), options)),
-    delete: (id, options?: DeleteOptions<Row>) => deleteCall(driver, writes.delete(idOf(id), options, deleteChecks), options),
+    delete: (id, options?: DeleteOptions<Row> & KeyOptions<Row>) =>
+      deleteCall(driver, writes.delete(idOf(id, options), options, deleteChecks), options),
   };
 };
 
