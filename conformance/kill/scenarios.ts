@@ -25,10 +25,15 @@ const graphOf = (table: string, shards: readonly number[], isNew: boolean) =>
       }),
       owner: node({ key: "OWNER#{clubId}", schema: z.object({ clubId: z.string() }) }),
     },
-    parts: { note: part({ of: "place", key: "NOTE#{n:5}", schema: z.object({ n: z.int() }) }) },
+    parts: {
+      note: part({ of: "place", key: "NOTE#{n:5}", schema: z.object({ n: z.int() }) }),
+      room: part({ of: "place", key: "ROOM#{n:5}", schema: z.object({ n: z.int() }) }),
+    },
     edges: {
       visited: edge({ from: "person", to: "place", schema: z.object({ at: z.string() }), orderBy: "at", onDelete: { to: "cascade" } }),
       rated: edge({ from: "person", to: "place", schema: z.object({ stars: z.int() }), stored: "twice", onDelete: { to: "cascade" } }),
+      booked: edge({ from: "person", to: "room", onDelete: { to: "cascade" } }),
+      door: edge({ from: "room", to: "room", symmetric: true, onDelete: { from: "cascade" } }),
       near: edge({ from: "place", to: "place", symmetric: true, onDelete: { from: "cascade" } }),
       leads: edge({ from: "person", to: "club", maxDegree: { from: 3, to: 1000 } }),
       owns: edge({ from: "person", to: "place", maxDegree: { from: 10 }, onDelete: { to: "cascade" } }),
@@ -125,7 +130,7 @@ const kept: Scenario = {
 };
 
 const deletion: Scenario = {
-  requests: 60,
+  requests: 110,
   prepare: async (db) => {
     await db.load(
       range(150).flatMap((at) => [
@@ -135,6 +140,13 @@ const deletion: Scenario = {
         { edge: "near", from: { id: "P" }, to: { id: name(at) } } as const,
         { edge: "owns", from: { id: name(at % 40) }, to: { id: at % 2 ? "P" : "Q" } } as const,
         { part: "note", owner: { id: "P" }, row: { n: at } } as const,
+      ]),
+    );
+    await db.load(
+      range(8).flatMap((n) => [
+        { part: "room", owner: { id: "P" }, row: { n } } as const,
+        { edge: "booked", from: { id: name(n) }, to: { id: "P", n } } as const,
+        { edge: "door", from: { id: "P", n }, to: { id: "P", n: (n + 1) % 8 } } as const,
       ]),
     );
     await db.load([

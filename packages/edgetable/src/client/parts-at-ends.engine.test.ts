@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { describeItem } from "../check/index.ts";
+import { checkGraph, describeItem } from "../check/index.ts";
 import { defineGraph, edge, node, part, type Transport } from "../index.ts";
 import { verify } from "../verify/index.ts";
 
@@ -433,4 +433,11 @@ test("a tenant's connection fills its own id in at parts too, and reaches no oth
   expect(() => own.task({ tenantId: "b", projectId: "p", taskId: "b" } as never)).toThrow("this connection's is");
   expect(await own.project.delete({ projectId: "p" }, { indexLag: 0 })).toMatchObject({ ok: true });
   expect(await rented.as({ tenantId: "b" }).user({ userId: "u" }).out("assigned").count()).toBe(1);
+});
+
+test("advice is about the partitions of nodes", () => {
+  expect(checkGraph(graph).map(({ definition, message }) => `${definition}: ${message}`)).toEqual([
+    'assigned: collection() of "user" reads all its "assigned" edges, and nothing bounds their number.',
+    'leads: collection() of "user" reads all its "leads" edges, and nothing bounds their number.',
+  ]);
 });

@@ -109,9 +109,12 @@ export const unboundedCollection: AdviceRule = (catalog) => {
     const { definition, shapes, mirrors } = entry;
     if (definition.stored === "reference") continue;
     const isOpen = { from: degreeLimit(definition, "from") === undefined, to: degreeLimit(definition, "to") === undefined };
+    // The edges of a part are not in its node's partition.
+    const out = shapes.find(({ from }) => catalog.nodes[from ?? ""]);
+    const into = mirrors.find(({ to }) => catalog.nodes[to ?? ""]);
     // A symmetric edge is in both partitions, so that a limit at either end bounds both.
-    if (shapes[0] && isOpen.from && (isOpen.to || !definition.symmetric)) advice.push(unboundedAdvice(entry, "from", shapes[0]));
-    if (mirrors[0] && isOpen.to) advice.push(unboundedAdvice(entry, "to", mirrors[0]));
+    if (out && isOpen.from && (isOpen.to || !definition.symmetric)) advice.push(unboundedAdvice(entry, "from", out));
+    if (into && isOpen.to) advice.push(unboundedAdvice(entry, "to", into));
   }
   return advice;
 };
