@@ -431,6 +431,8 @@ test("a tenant's connection fills its own id in at parts too, and reaches no oth
   expect(await own.task({ projectId: "p", taskId: "a" }).in("assigned").count()).toBe(1);
   expect(await own.assigned.link({ userId: "u" }, { projectId: "p", taskId: "b" })).toMatchObject({ ok: false, reason: "endMissing" });
   expect(() => own.task({ tenantId: "b", projectId: "p", taskId: "b" } as never)).toThrow("this connection's is");
+  expect(await own.task.delete({ projectId: "p" }, { taskId: "a" }, { indexLag: 0 })).toMatchObject({ ok: true });
+  expect(await own.user({ userId: "u" }).out("assigned").count()).toBe(0);
   expect(await own.project.delete({ projectId: "p" }, { indexLag: 0 })).toMatchObject({ ok: true });
   expect(await rented.as({ tenantId: "b" }).user({ userId: "u" }).out("assigned").count()).toBe(1);
 });

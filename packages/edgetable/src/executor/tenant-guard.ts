@@ -16,7 +16,7 @@ interface Guard {
   readonly tenant: Row;
   /** By key attribute what the tenant's partition keys begin with. */
   readonly own: ReadonlyMap<string, readonly Beginning[]>;
-  /** What the owners of the tenant's unique values, counters and jobs begin with, by node type. */
+  /** What the owners of the tenant's unique values, counters and jobs begin with, by node type or part. */
   readonly owners: ReadonlyMap<string, string>;
   /** Partition keys of indexes that may show items from partitions of other tenants: edges from there. */
   readonly crossing: ReadonlySet<string>;
@@ -63,7 +63,7 @@ const openGuard = (catalog: Catalog, tenant: Row): Guard => {
   }
   const crossing = keys.covered.filter(({ attribute, shape, end }) => attribute !== table && ends.get(shape) !== end);
   const owners = new Map<string, string>();
-  for (const entry of Object.values(catalog.nodes)) {
+  for (const entry of Object.values(catalog.ends)) {
     const idFields = entry.idFields.slice(0, fields.length);
     // Without the bracket at its end: the other id fields follow.
     if (fields.every((field) => idFields.includes(field))) owners.set(entry.name, ownerText({ ...entry, idFields }, tenant).slice(0, -1));
