@@ -3,6 +3,7 @@ import type { Catalog, Shape } from "../schema/catalog.ts";
 import { isSystemItem } from "../schema/system-items.ts";
 import type { Item, Key, UpdateItemInput } from "../transport/operations.ts";
 import { isEdgetableError } from "../errors/edgetable-error.ts";
+import type { Cost } from "../executor/call.ts";
 import { isFailedCondition } from "../executor/failed-term.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
 import type { CallContext, Session } from "../executor/session.ts";
@@ -12,7 +13,9 @@ import type { Finding, UnfitItem, WantedKeys } from "./stale-keys.ts";
 /** How far the passes over a table have come. */
 export interface PassState {
   /** What the pass makes right. */
-  task: "convert" | "backfill";
+  task: "convert" | "refresh" | "backfill";
+  /** Whether a run with `finish` has computed what the stream keeps. */
+  refreshed: boolean;
   /** The pass that is under way, from 1. */
   pass: number;
   /** Whether the pass began when no writer of an older model was left. */
@@ -32,6 +35,7 @@ export interface PassState {
 /** The state before the first pass. */
 export const newPasses = (): PassState => ({
   task: "backfill",
+  refreshed: false,
   pass: 1,
   final: false,
   start: undefined,
@@ -44,6 +48,14 @@ export const newPasses = (): PassState => ({
 /** Begins the next pass, or the same one again. */
 export const beginPass = (state: PassState, final: boolean, pass: number = state.pass + 1): void => {
   Object.assign(state, { pass, final, start: undefined, seen: 0, stale: 0, unfit: 0 });
+};
+
+/** Goes on with a task where an earlier run was, or begins it. */
+export const beginTask = (state: PassState, task: PassState["task"], finish: boolean): void => {
+  if (state.task !== task) beginPass(state, finish, 1);
+  // What an earlier run saw while older writers were at work proves nothing, and the items that it named are not saved.
+  else if (state.final !== finish || state.unfit > 0) beginPass(state, finish, state.pass);
+  state.task = task;
 };
 
 /** Capacity units a second that a migration may consume. */
@@ -141,6 +153,15 @@ const takePage = async (session: Session, pass: Pass, items: readonly Item[], co
 
 const LONGEST_CATCH_UP = 1000;
 
+/** Waits until the rate allows what a run has consumed since its cost was `before`. */
+export const keepRate = async (run: Run, before: Cost, rate: Rate): Promise<void> => {
+  const { effects } = run.session;
+  const spent = Math.max((run.cost.readUnits - before.readUnits) / rate.read, (run.cost.writeUnits - before.writeUnits) / rate.write);
+  const now = effects.now();
+  run.due = Math.max(run.due, now - LONGEST_CATCH_UP) + spent * 1000;
+  if (run.due > now) await effects.sleep(run.due - now, run.signal);
+};
+
 /**
  * Reads the table once, from where the state says, and makes each item as the model says. Every change depends on the item
  * being there and on what it was computed from being as they were read: a concurrent write is never undone,
@@ -148,7 +169,6 @@ const LONGEST_CATCH_UP = 1000;
  */
 export const runPass = async (run: Run, pass: Pass): Promise<void> => {
   const { session } = run;
-  const { effects } = session;
   const { table } = session.catalog;
   const { state, rate } = pass;
   for (;;) {
@@ -163,9 +183,6 @@ export const runPass = async (run: Run, pass: Pass): Promise<void> => {
     });
     pass.onPage();
     if (!state.start) return;
-    const spent = Math.max((run.cost.readUnits - before.readUnits) / rate.read, (run.cost.writeUnits - before.writeUnits) / rate.write);
-    const now = effects.now();
-    run.due = Math.max(run.due, now - LONGEST_CATCH_UP) + spent * 1000;
-    if (run.due > now) await effects.sleep(run.due - now, run.signal);
+    await keepRate(run, before, rate);
   }
 };

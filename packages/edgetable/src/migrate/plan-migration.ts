@@ -40,7 +40,13 @@ export type MigrationStep =
    * Nodes get derived attributes, edges and parts copies, computed from what is stored; the items that count degrees
    * (`likes.outDegree`) count what there is.
    */
-  | ({ readonly kind: "derive"; readonly facts: readonly string[]; readonly says: string } & StepPrice)
+  | ({
+      readonly kind: "derive";
+      readonly facts: readonly string[];
+      /** Those that the stream's processor keeps from then on. They are computed with `finish`. */
+      readonly streamed: readonly string[];
+      readonly says: string;
+    } & StepPrice)
   /** Items get the index keys that the model computes. Repeated until a pass finds nothing to change. */
   | ({
       readonly kind: "backfill";
@@ -365,14 +371,35 @@ const notesOf = (
   return [...notes, ...more];
 };
 
+interface FactChanges {
+  readonly all: readonly string[];
+  readonly streamed: readonly string[];
+  readonly notes: readonly string[];
+}
+
 /** Derived attributes, copies and counted degrees that the recorded model lacks or has otherwise. */
-const changedFacts = ({ record: { current } }: MigrationGround, model: ModelDescription): readonly string[] => {
-  if (!current) return [];
+const changedFacts = ({ catalog, record: { current } }: MigrationGround, model: ModelDescription): FactChanges => {
+  if (!current) return { all: [], streamed: [], notes: [] };
   const { facts = {}, degrees = [] } = current.model;
-  return [
-    ...Object.keys(model.facts ?? {}).filter((name) => facts[name] !== model.facts?.[name]),
-    ...(model.degrees ?? []).filter((degree) => !degrees.includes(degree)),
-  ];
+  const changed = Object.keys(model.facts ?? {}).filter((name) => facts[name] !== model.facts?.[name]);
+  const kept = (freshness: "stream" | "batch"): readonly string[] => {
+    const { aggregates, summaries, copies } = catalog.facts;
+    const names = [
+      ...aggregates.map((fact) => [`${fact.node}.${fact.attribute}`, fact] as const),
+      ...summaries.map((fact) => [`${fact.edge}.${fact.attribute}`, fact] as const),
+      ...copies.map((fact) => [`${fact.onto.name}.${fact.attribute}`, fact] as const),
+    ].flatMap(([name, fact]): readonly string[] => (fact.freshness === freshness ? [name] : []));
+    return changed.filter((name) => names.includes(name));
+  };
+  const batch = kept("batch");
+  return {
+    all: [...changed.filter((name) => !batch.includes(name)), ...(model.degrees ?? []).filter((degree) => !degrees.includes(degree))],
+    streamed: kept("stream"),
+    notes: batch.map(
+      (name) =>
+        `"${name}" is computed by a batch job: run it once the migration has ended. Until then rows have no value for it, or the one before.`,
+    ),
+  };
 };
 
 /** Compares model, record and table, and gives the steps from one to the other. */
@@ -400,11 +427,12 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       writeUnits: written,
     });
   const facts = changedFacts(ground, model);
-  if (facts.length > 0)
+  if (facts.all.length > 0)
     steps.push({
       kind: "derive",
-      facts,
-      says: `compute ${facts.map((name) => `"${name}"`).join(", ")} of what is stored`,
+      facts: facts.all,
+      streamed: facts.streamed,
+      says: `compute ${facts.all.map((name) => `"${name}"`).join(", ")} of what is stored`,
       items,
       readUnits: read * PASSES,
       writeUnits: written,
@@ -451,7 +479,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
     underway: record.migration?.hash,
     steps,
     refusals,
-    notes: notesOf(ground, entries, changedTimes(ground, model).notes),
+    notes: notesOf(ground, entries, [...changedTimes(ground, model).notes, ...facts.notes]),
     cost: priceOf(steps),
   };
 };

@@ -15,9 +15,9 @@ import { runReshard } from "../executor/reshard/run-reshard.ts";
 import type { Session } from "../executor/session.ts";
 import type { TableSettings } from "../schema/definition.ts";
 import type { Item, Key, TableDescription } from "../transport/operations.ts";
-import { beginPass, newPasses, type Pass, type PassState, type Rate, runPass, wantedKeys } from "./backfill.ts";
+import { beginPass, beginTask, newPasses, type Pass, type PassState, type Rate, runPass, wantedKeys } from "./backfill.ts";
 import { createIndex, deleteIndex, missingSettings, readRecovery, setExpiry, setRecovery, setTable, theTable } from "./change-indexes.ts";
-import { mendFacts } from "../verify/mend-facts.ts";
+import { derive } from "./derive.ts";
 import { type MigrationPlan, type MigrationStep, planMigration } from "./plan-migration.ts";
 import { findOldForms } from "./old-forms.ts";
 import { type Finding, findStaleKeys, type UnfitItem } from "./stale-keys.ts";
@@ -183,14 +183,6 @@ const tell = (run: Migrating, { kind, says }: MigrationStep): void => {
 // Beside writers of an older model a pass may never be clean, and what they undo is found by the final passes.
 const MOST_PASSES = 3;
 
-/** Goes on with a task where an earlier run was, or begins it. */
-const beginTask = (state: PassState, task: PassState["task"], finish: boolean): void => {
-  if (state.task !== task) beginPass(state, finish, 1);
-  // What an earlier run saw while older writers were at work proves nothing, and the items that it named are not saved.
-  else if (state.final !== finish || state.unfit > 0) beginPass(state, finish, state.pass);
-  state.task = task;
-};
-
 const CHECKING = "check that every value converts";
 
 /**
@@ -238,28 +230,6 @@ const backfill = async (run: Migrating, task: Extract<MigrationStep, { readonly 
   }
 };
 
-/** Computes derived attributes and copies until a verification finds all of them right, or once beside older writers. */
-const derive = async (run: Migrating, task: MigrationStep, rate: Rate): Promise<void> => {
-  const { state, settings } = run;
-  const { finish, dryRun } = settings;
-  for (let pass = 1; ; pass++) {
-    const mended = await mendFacts(run, {
-      items: run.items,
-      units: Math.max(1, rate.read),
-      settle: settings.indexLag,
-      dryRun,
-      onProgress: ({ items: seen, findings }) => {
-        Object.assign(state, { seen, stale: findings });
-        tell(run, task);
-      },
-    });
-    state.changed += mended.repaired;
-    Object.assign(state, { seen: 0, stale: 0 });
-    if (dryRun) state.changed += mended.found;
-    if (dryRun || !finish || (mended.found === 0 && mended.unsettled === 0)) return;
-  }
-};
-
 /** Looks at every item again once an index exists: DynamoDB leaves out in silence what was written in a wrong type meanwhile. */
 const verify = async (run: Migrating, rate: Rate): Promise<void> => {
   const task = run.plan.steps.find((one) => one.kind === "backfill");
@@ -290,7 +260,16 @@ const takeStep = async (
     case "convert":
       return convert(run, task, rate);
     case "derive":
-      return derive(run, task, rate);
+      return derive(run, {
+        state: run.state,
+        finish: run.settings.finish,
+        dryRun: run.settings.dryRun,
+        settle: run.settings.indexLag,
+        items: run.items,
+        streamed: task.streamed.length > 0,
+        rate,
+        onPage: () => tell(run, task),
+      });
     case "backfill":
       return backfill(run, task, rate);
     case "moveValues": {
@@ -385,6 +364,7 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
 const factsOf = ({ plan, state, moves }: Migrating): JobFacts => ({
   model: plan.model,
   task: state.task,
+  refreshed: state.refreshed ? 1 : 0,
   pass: state.pass,
   final: state.final ? 1 : 0,
   start: state.start ? JSON.stringify(state.start) : "",
@@ -400,7 +380,8 @@ const resumeFrom = (run: Migrating, facts: JobFacts): void => {
   run.moves = JSON.parse(String(facts["moves"] ?? "{}")) as Migrating["moves"];
   const number = (name: string): number => Number(facts[name] ?? 0);
   Object.assign(state, {
-    task: facts["task"] === "convert" ? "convert" : "backfill",
+    task: facts["task"] === "convert" || facts["task"] === "refresh" ? facts["task"] : "backfill",
+    refreshed: number("refreshed") === 1,
     pass: Math.max(1, number("pass")),
     final: number("final") === 1,
     start: facts["start"] ? (JSON.parse(String(facts["start"])) as Key) : undefined,

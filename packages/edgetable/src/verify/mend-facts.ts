@@ -15,6 +15,8 @@ export interface MendSettings {
   /** Milliseconds between two readings that must agree. */
   readonly settle: number;
   readonly dryRun: boolean;
+  /** Whether what the stream keeps is judged as well. It is not mended, but refreshed as its processor does. */
+  readonly streamed: boolean;
   readonly onProgress: (progress: VerifyProgress) => void;
 }
 
@@ -26,7 +28,7 @@ export interface MendedFacts {
   readonly unsettled: number;
 }
 
-const FACTS: ReadonlySet<FindingKind> = new Set(["wrongAggregate", "staleCopy", "wrongCount"]);
+const FACTS: ReadonlySet<FindingKind> = new Set(["wrongAggregate", "staleCopy", "wrongCount", "staleFact"]);
 
 const CONCURRENCY = 4;
 
@@ -35,7 +37,7 @@ const CONCURRENCY = 4;
  * to declare them.
  * Every write requires that what it was computed from is as it was read.
  */
-export const mendFacts = async (run: Run, { items, units, settle, dryRun, onProgress }: MendSettings): Promise<MendedFacts> => {
+export const mendFacts = async (run: Run, { items, units, settle, dryRun, streamed, onProgress }: MendSettings): Promise<MendedFacts> => {
   const { session } = run;
   await loadRules(session.catalog);
   const collector = openCollector(0);
@@ -46,8 +48,7 @@ export const mendFacts = async (run: Run, { items, units, settle, dryRun, onProg
       concurrency: CONCURRENCY,
       units,
       differing: "keep",
-      // The migration refreshes these itself.
-      streamed: false,
+      streamed,
       documents: undefined,
       settle,
       staleAfter: settle,

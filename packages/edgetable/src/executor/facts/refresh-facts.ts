@@ -2,7 +2,7 @@ import type { Catalog } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
 import { identity } from "../read-rows.ts";
 import type { CallContext, Session } from "../session.ts";
-import { type FactHolder, holderOf, type Place } from "./contributions.ts";
+import { type FactHolder, holderOf, overText, type Place } from "./contributions.ts";
 import { rebuildAllSums } from "./rebuild-facts.ts";
 import { projectFacts, streamedFacts } from "./project-facts.ts";
 import { readMemoPlace, refreshAggregates } from "./refresh-aggregates.ts";
@@ -64,8 +64,10 @@ const ofMemo = (session: Session, item: Item): Triggered | undefined => {
   const memo = readMemoPlace(item);
   if (!memo) return undefined;
   const holder = holderOf(session.catalog, memo.node, memo.id);
-  // The model has no such node or edge any more: what was counted for it stays as it is.
-  if (!holder) return { places: [], holders: [], copies: [], fanOuts: [] };
+  // The model has no such node or edge any more, or aggregates other rows of it: what was counted stays as it is. Taking it off
+  // would make sums wrong that were added up from the memos over the rows that the model names.
+  if (!holder || !streamedFacts(session.catalog, holder.entry).some((fact) => overText(fact) === memo.over))
+    return { places: [], holders: [], copies: [], fanOuts: [] };
   const place: Place = { holder, over: memo.over, source: memo.source };
   return { places: [place], holders: [], copies: [], fanOuts: [] };
 };
