@@ -16,7 +16,8 @@ const owner = ["repo_owner", "repo_name"] as const;
 const issueNumber = { issue_number: "{issue_number:number}" };
 const pullNumber = { pull_request_number: "{pull_request_number:number}" };
 
-// A repository is in GSI2 beside its forks, a fork beside the others of its source: the application says where (`network…`).
+// A repository is in GSI2 beside its forks, a fork beside the others of its source: the application says where (`network…`),
+// because a template has no alternative to `{fork_source.repo_owner}` for repositories without one.
 // Comments lie in partitions of their own, under numbers without zeros: nodes without items.
 const graph = (table: string) =>
   defineGraph({
@@ -415,33 +416,6 @@ export const github: Design<Db> = {
       what: "a push, which moves the repository to the front",
       call: (db) => db.repo.update(tool, { updated_at: "2024-05-05T00:00:00Z", updated: "2024-05-05T00:00:00Z" }).orThrow(),
       puts: [{ ...repoItem({ ...original, updated_at: "2024-05-05T00:00:00Z" }), issues_and_pull_request_count: 4 }],
-    },
-  ],
-  cannot: [
-    {
-      needs: "a key from a nested attribute, `fork_source.repo_owner`, only where there is one",
-      attempt: () =>
-        defineGraph({
-          table: "GitHub",
-          nodes: {
-            repo: node({
-              key: "REPO#{repo_owner}#{repo_name}",
-              schema: z.object({ ...repository, fork_source: z.object(repository).optional() }),
-            }),
-          },
-          layout: {
-            partitionKey: "PK",
-            sortKey: "SK",
-            indexes: { GSI2: { partitionKey: "GSI2PK", sortKey: "GSI2SK" } },
-            nodes: {
-              repo: {
-                keys: { GSI2PK: "REPO#{fork_source.repo_owner}#{fork_source.repo_name}", GSI2SK: "FORK#{repo_owner}" },
-                sparse: ["GSI2PK", "GSI2SK"],
-              },
-            },
-          },
-        }),
-      refusal: "fork_source",
     },
   ],
 };

@@ -25,7 +25,7 @@ export const unitsText = (units: number, kind: "read" | "write" = "write"): stri
 const changedUnits = (catalog: Catalog, shape: Shape, names: readonly string[], transaction: boolean): number => {
   const set: Record<string, Item[string]> = {};
   for (const [attribute, template] of Object.entries(shape.keys))
-    if (template.fields.some((field) => names.includes(field))) set[attribute] = { S: "" };
+    if (template.within.some((field) => names.includes(field))) set[attribute] = { S: "" };
   for (const name of names) set[shape.stored[name] ?? name] = { S: "" };
   const changes = { set, remove: [], add: {}, append: {} };
   return stepUnits(catalog, { kind: "update", shape, key: {}, terms: [], changes }, transaction);

@@ -8,7 +8,7 @@ import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { exactText } from "../keys/template.ts";
 import { inShape } from "../planner/access-path.ts";
 import { planRead } from "../planner/plan.ts";
-import { searching } from "../planner/search-path.ts";
+import { impliedKeys, searching } from "../planner/search-path.ts";
 import { searchForm, searchPlan, spreadsOf, spreadValues, type SearchState, type SearchWant, type Spread } from "../query/search.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
@@ -41,7 +41,9 @@ const planned = (
   driver: Driver,
   at: { readonly state: SearchState; readonly want: SearchWant; readonly spread?: Spread },
 ): PlannedSearch => {
-  const { state, want, spread } = at;
+  const { want, spread } = at;
+  const implied = impliedKeys(driver.catalog, at.state);
+  const state = implied.length === 0 ? at.state : { ...at.state, implied };
   const plan = driver.plan(searchForm(state, want, spread), () => searchPlan(state, want, spread), searching);
   return { plan, binding: { row: {}, values: spreadValues(state, spread) } };
 };

@@ -87,6 +87,8 @@ export interface Search {
   readonly filter: readonly Condition[];
   readonly forward: boolean;
   readonly index: string | undefined;
+  /** Index keys with a condition that the values of the call fulfil, by shape and attribute. */
+  readonly implied: readonly string[];
   readonly select: readonly string[] | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { unreachable } from "../util/invariant.ts";
-import { decodeFormat, isLoose } from "./encode-field.ts";
+import { decodeFormat } from "./encode-field.ts";
 import { isOneWay, type FieldFormat, type Template } from "./key-template.ts";
 import { leadOf } from "./render-template.ts";
 import { mostShards } from "./shard.ts";
@@ -145,7 +145,7 @@ const beginningsOverlap = (a: Template, b: Template): boolean => {
  * true if unsure.
  */
 export const templatesOverlap = (a: Template, b: Template): boolean => {
-  if (a.delimiter !== b.delimiter || a.escapes !== b.escapes || isLoose(a) || isLoose(b)) return beginningsOverlap(a, b);
+  if (a.delimiter !== b.delimiter || a.escapes !== b.escapes || a.loose || b.loose) return beginningsOverlap(a, b);
   const left = segmentsOf(a);
   const right = segmentsOf(b);
   return left.length === right.length && left.every((segment, index) => segmentsOverlap(segment, right[index] ?? segment, a));

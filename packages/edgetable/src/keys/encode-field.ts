@@ -182,7 +182,7 @@ const encodePart = (template: Template, part: FieldPart, value: unknown): string
   // With escapes a leading "~" is doubled, which keeps the order of texts.
   const text = part.leads && template.escapes && written.startsWith(OWN_HEAD) ? OWN_HEAD + written : written;
   if (template.escapes || !text.includes(template.delimiter)) return text;
-  if (isLoose(template)) return text;
+  if (template.loose) return text;
   const why = refusal(
     "keys.delimiter",
     `contains the delimiter ${JSON.stringify(template.delimiter)}`,
@@ -191,18 +191,9 @@ const encodePart = (template: Template, part: FieldPart, value: unknown): string
   return throwRefusal(template, part, { value, why });
 };
 
-/**
- * True for the key of an index from which nothing is read: its values may contain the delimiter or be empty, because rows with
- * one key are told apart by their own attributes.
- */
-export const isLoose = ({ escapes, reserves, carried, parts }: Template): boolean =>
-  !escapes && !reserves && carried.length === 0 && parts.length > 1 && parts.some((part) => part.kind === "field" && isText(part.format));
-
-const isText = ({ kind }: FieldFormat): boolean => kind === "lower" || kind === "upper" || kind === "written";
-
 /** Writes one field's value for a whole key. Refuses an empty text, and a reserved beginning. */
 export const encodeStrictly = (template: Template, part: FieldPart, value: unknown): string => {
-  if (value === "" && !isLoose(template)) {
+  if (value === "" && !template.loose) {
     const why = refusal(
       "keys.empty",
       "is empty",

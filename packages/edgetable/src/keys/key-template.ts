@@ -50,6 +50,13 @@ export interface KeyDialect {
   readonly reserves?: boolean;
   /** Shardings that templates may name: `{orderId:shard(hotStatus)}`. */
   readonly shardings?: Readonly<Record<string, Sharding>> | undefined;
+  /**
+   * The heads of dotted paths that can be read back, such as `from`; other dotted paths lead into an attribute that the row has
+   * from elsewhere. @default all
+   */
+  readonly ends?: readonly string[];
+  /** What must hold of a row for it to have the key, which is then never read back. */
+  readonly when?: readonly When[] | undefined;
 }
 
 /** Why a value cannot be written; the thrower adds the field and the template. */
@@ -65,6 +72,13 @@ export interface Refusal {
 /** Makes a {@link Refusal}. */
 export const refusal = (code: Refusal["code"], problem: string, mend: string): Refusal => ({ kind: "refusal", code, problem, mend });
 
+/** The values that a field has in rows that have a key. */
+export interface When {
+  readonly path: string;
+  readonly steps: readonly string[];
+  readonly values: readonly unknown[];
+}
+
 /** A fixed text of a template. */
 export interface LiteralPart {
   readonly kind: "literal";
@@ -79,6 +93,10 @@ export interface FieldPart {
   readonly format: FieldFormat;
   /** `path`, split at its dots. */
   readonly steps: readonly string[];
+  /** The attribute within which the field lies: `address` of `address.city`. */
+  readonly within?: string;
+  /** True if the key ends before the field where the row lacks it. */
+  readonly mayEnd?: true;
   /** True if every key begins with the field. */
   readonly leads?: true;
 }
@@ -95,10 +113,19 @@ export interface Template extends KeyDialect {
   readonly parts: readonly TemplatePart[];
   /** The distinct paths of its fields, in order of appearance. */
   readonly fields: readonly string[];
-  /** The paths that may be missing: they only decide over the number of shards. */
+  /** The paths that may be missing: they decide over the number of shards, or end the key. */
   readonly optional: readonly string[];
+  /** The distinct members of a row that the fields are or lie within. */
+  readonly within: readonly string[];
   /** The distinct paths whose values can be read from a key. */
   readonly carried: readonly string[];
+  /**
+   * True for the key of an index from which nothing is read: its values may contain the delimiter or be empty, because rows
+   * with one key are told apart by their own attributes.
+   */
+  readonly loose: boolean;
+  /** True if something follows a field without a delimiter: no field can be read. */
+  readonly joined: boolean;
   /** True if a path appears in several readable places, which must then agree. */
   readonly repeats: boolean;
 }

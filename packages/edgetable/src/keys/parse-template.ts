@@ -107,14 +107,13 @@ const alwaysContains = (format: FieldFormat, delimiter: string): boolean => {
   return format.kind === "date" && "-:.".includes(delimiter);
 };
 
-const parseField = (
-  body: string,
-  source: string,
-  { delimiter, escapes, shardings, leads }: KeyDialect & { readonly leads: boolean },
-): FieldPart => {
+const parseField = (body: string, source: string, dialect: KeyDialect & { readonly leads: boolean }): FieldPart => {
+  const { delimiter, escapes, reserves = false, shardings, leads, ends } = dialect;
   if (body.includes("{")) invalidTemplate(source, `the brace before "${body.slice(0, body.indexOf("{"))}" is never closed.`);
   const colon = body.indexOf(":");
-  const path = (colon === -1 ? body : body.slice(0, colon)).trim();
+  const named = (colon === -1 ? body : body.slice(0, colon)).trim();
+  const mayEnd = named.endsWith("?");
+  const path = mayEnd ? named.slice(0, -1) : named;
   const steps = path.split(".");
   checkSteps(source, path, steps);
   const format = colon === -1 ? ({ kind: "text" } as const) : parseFormat(body.slice(colon + 1).trim(), source, shardings);
@@ -130,8 +129,14 @@ const parseField = (
       `"${format.kind}" is a format of a layout of your own: Edgetable's layout reads every value back from its key.`,
     );
   }
+  if (mayEnd && (!isOneWay(format) || format.kind === "shard" || reserves)) {
+    const why = reserves ? "a key of the table is always whole" : `only "lower", "upper" and "written" may be missing`;
+    invalidTemplate(source, `{${path}?} says that the key ends where the field is missing, but ${why}.`);
+  }
+  const [within = path] = steps;
+  const isWithin = steps.length > 1 && ends !== undefined && !ends.includes(within);
   const part = { kind: "field", path, format: Object.freeze(format), steps: Object.freeze(steps) } as const;
-  return Object.freeze(leads ? { ...part, leads } : part);
+  return Object.freeze({ ...part, ...(isWithin ? { within } : {}), ...(leads ? { leads } : {}), ...(mayEnd ? { mayEnd } : {}) });
 };
 
 const checkLiteral = (text: string, source: string): void => {
@@ -156,19 +161,24 @@ const parseParts = (source: string, dialect: KeyDialect): TemplatePart[] => {
   return parts;
 };
 
-const checkNeighbours = (source: string, delimiter: string, parts: readonly TemplatePart[]): void => {
+/** Returns true if something follows a field without a delimiter, which only a field that is never read back may allow. */
+const checkNeighbours = (source: string, { delimiter, reserves }: KeyDialect, parts: readonly TemplatePart[]): boolean => {
+  let joined = false;
   for (const [index, part] of parts.entries()) {
     const before = parts[index - 1];
-    if (before?.kind !== "field") continue;
+    if (before?.kind !== "field" || (part.kind === "literal" && part.text.startsWith(delimiter))) continue;
+    joined = true;
+    if (isOneWay(before.format) && before.format.kind !== "shard" && !reserves) continue;
     if (part.kind === "field")
       invalidTemplate(source, `nothing stands between {${before.path}} and {${part.path}}; put "${delimiter}" there.`);
-    if (part.kind === "literal" && !part.text.startsWith(delimiter)) {
+    else {
       invalidTemplate(
         source,
         `"${part.text}" follows {${before.path}} but does not begin with the delimiter "${delimiter}", so nothing ends the field.`,
       );
     }
   }
+  return joined;
 };
 
 const checkNumber = (source: string, parts: readonly TemplatePart[]): void => {
@@ -190,18 +200,39 @@ const checkNumber = (source: string, parts: readonly TemplatePart[]): void => {
  * ```
  */
 export const parseTemplate = (source: string, options: KeyDialect): Template => {
-  const { delimiter, escapes, reserves = false, type = "S" } = options;
+  const { delimiter, escapes, reserves = false, type = "S", when } = options;
   checkDelimiter(source, options);
   if (source === "") invalidTemplate(source, "it is empty; a key needs at least one character.");
   const parts = parseParts(source, options);
-  checkNeighbours(source, delimiter, parts);
+  const joined = checkNeighbours(source, options, parts);
   if (options.type === "N") checkNumber(source, parts);
   const places = parts.filter((part) => part.kind === "field");
-  const optional = places.flatMap(({ format }) => (format.kind === "shard" && format.sharding.per ? [format.sharding.per.path] : []));
-  const fields = Object.freeze([...new Set([...places.map((place) => place.path), ...optional])]);
-  const readable = places.filter(({ format }) => !isOneWay(format)).map((place) => place.path);
+  const deciding = places.flatMap(({ format }) => (format.kind === "shard" && format.sharding.per ? [format.sharding.per.path] : []));
+  const optional = [...deciding, ...places.filter(({ mayEnd }) => mayEnd).map(({ path }) => path)];
+  const fields = Object.freeze([...new Set([...places.map((place) => place.path), ...deciding])]);
+  const within = Object.freeze([
+    ...new Set([...places.map((place) => place.within ?? place.path), ...deciding, ...(when?.map(({ path }) => path) ?? [])]),
+  ]);
+  const readable = places
+    .filter(({ format, within: outer }) => !joined && !when && !isOneWay(format) && outer === undefined)
+    .map(({ path }) => path);
   const carried = Object.freeze([...new Set(readable)]);
+  const isText = ({ format: { kind } }: FieldPart): boolean => kind === "lower" || kind === "upper" || kind === "written";
+  const loose = !escapes && !reserves && carried.length === 0 && parts.length > 1 && places.some(isText);
   const repeats = carried.length < readable.length;
   const dialect = { delimiter, escapes, reserves, type } as const;
-  return Object.freeze({ kind: "template", source, ...dialect, parts: Object.freeze(parts), fields, optional, carried, repeats });
+  return Object.freeze({
+    kind: "template",
+    source,
+    ...dialect,
+    parts: Object.freeze(parts),
+    fields,
+    optional,
+    within,
+    carried,
+    loose,
+    joined,
+    repeats,
+    when,
+  });
 };

@@ -48,11 +48,19 @@ export const renderTemplate = (template: Template, row: Row): string | undefined
       continue;
     }
     const value = fieldValue(row, part.steps);
-    if (value === undefined) return undefined;
+    if (value === undefined) return part.mayEnd && text !== "" ? text : undefined;
     text += encodeStrictly(template, forWriters(part, row), value);
   }
   return text;
 };
+
+/** Whether a row has the key at all. */
+export const hasKey = ({ when }: Template, row: Row): boolean =>
+  when === undefined ||
+  when.every(({ steps, values }) => {
+    const value = fieldValue(row, steps);
+    return values.some((one) => sameValue(one, value));
+  });
 
 /**
  * The longest known beginning of a row's key; a leading literal counts.
@@ -118,6 +126,7 @@ export const renderPartitions = (template: Template, row: Row): readonly Partiti
 
 /** Reads a key from left to right; fills `row` if one is given. Returns false if the template did not make the key. */
 const readInto = (template: Template, text: string, row?: Record<string, unknown>): boolean => {
+  if (template.joined) return text.startsWith(leadOf(template));
   let at = 0;
   for (const part of template.parts) {
     if (part.kind === "literal") {
@@ -125,12 +134,13 @@ const readInto = (template: Template, text: string, row?: Record<string, unknown
       at += part.text.length;
       continue;
     }
+    if (part.mayEnd && at === text.length) return true;
     const found = text.indexOf(template.delimiter, at);
     const end = found === -1 ? text.length : found;
     const value = end === at ? undefined : decodePart(part, text.slice(at, end), template);
     if (value === undefined) return false;
     at = end;
-    if (row === undefined || isOneWay(part.format)) continue;
+    if (row === undefined || isOneWay(part.format) || part.within !== undefined) continue;
     if (!template.repeats || !(part.path in row)) row[part.path] = value;
     else if (!sameValue(row[part.path], value)) return false;
   }
@@ -158,7 +168,7 @@ export interface KeyPiece {
 
 /** A key's text in the pieces of its template, which together are the text; undefined if the template did not make the key. */
 export const splitKey = (template: Template, text: string): readonly KeyPiece[] | undefined => {
-  if (!templateMatches(template, text)) return undefined;
+  if (template.joined || !templateMatches(template, text)) return undefined;
   let at = 0;
   return template.parts.map((part) => {
     const from = at;

@@ -1,11 +1,21 @@
 // The one door to this folder: everything outside makes, reads and compares keys through here.
 export { keepsOrder, templatesOverlap } from "./compare-templates.ts";
 export { decodeField, encodeField, encodePrefix, inKeysCase } from "./encode-field.ts";
-export { isOneWay, MAX_SHARDS, type FieldFormat, type FieldPart, type OneWayText, type Sharding, type Template } from "./key-template.ts";
+export {
+  isOneWay,
+  MAX_SHARDS,
+  type FieldFormat,
+  type FieldPart,
+  type OneWayText,
+  type Sharding,
+  type Template,
+  type When,
+} from "./key-template.ts";
 export { parseTemplate } from "./parse-template.ts";
 export {
   endingField,
   fieldReader,
+  hasKey,
   leadOf,
   readTemplate,
   renderPartitions,

@@ -97,7 +97,7 @@ const correct = (wanted: WantedKeys, shape: Shape, item: Item, values: Computed[
     terms.push({ kind: "equals", attribute, value: stored, failure: STALE });
   }
   if (terms.length === 0) return RIGHT;
-  const fields = new Set([...values.keys()].flatMap((attribute) => shape.keys[attribute]?.fields ?? []));
+  const fields = new Set([...values.keys()].flatMap((attribute) => shape.keys[attribute]?.within ?? []));
   const inputs = unchangedFields(catalog, { shape, image: item }, [...fields]);
   const changed = new Set(terms.map((term) => ("attribute" in term ? term.attribute : "")));
   const update: UpdateStep = {

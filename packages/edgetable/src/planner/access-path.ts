@@ -138,13 +138,24 @@ interface Reach {
   readonly index: Index;
   readonly shapes: readonly Shape[];
   readonly known: ReadonlySet<string>;
+  /** Keys that all rows which are asked for have, though others lack them; by {@link keyName}. */
+  readonly implied?: ReadonlySet<string> | "all" | undefined;
 }
 
+/** A name for one computed attribute of a shape. */
+export const keyName = ({ id }: Shape, attribute: string): string => `${id} ${attribute}`;
+
+/** True if items of the shapes that are asked for may be missing in an index, because their keys have a condition. */
+const mayMiss = ({ index, shapes, implied }: Reach): boolean =>
+  implied !== "all" &&
+  shapes.some((shape) => keyAttributes(index).some((attribute) => shape.keys[attribute]?.when && !implied?.has(keyName(shape, attribute))));
+
 /** The path to some shapes through one index; undefined if the known fields do not determine a partition. */
-export const pathOn = (catalog: Catalog, { index, shapes, known }: Reach): AccessPath | undefined => {
+export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined => {
+  const { index, shapes, known } = reach;
   const [first] = shapes;
   const partition = first?.keys[index.partitionKey];
-  if (!first || !partition) return undefined;
+  if (!first || !partition || mayMiss(reach)) return undefined;
   const shards = shardPaths(partition);
   const knownOf = shapes.map(({ alias }) => (alias ? new Set([...known].map((path) => alias[path] ?? path)) : known));
   const prefixes: SortPrefix[] = [];
@@ -164,11 +175,14 @@ export const pathOn = (catalog: Catalog, { index, shapes, known }: Reach): Acces
   const prefix = commonPrefix(prefixes);
   const fixes = new Set<string>();
   const folds = new Map<string, OneWayText>();
-  for (const part of [...partition.parts, ...(prefix?.template.parts ?? [])]) {
-    if (part.kind === "literal") continue;
-    const { kind } = part.format;
-    if (kind === "lower" || kind === "upper" || kind === "written") folds.set(part.path, kind);
-    else if (!shards.has(part.path)) fixes.add(part.path);
+  for (const template of prefix ? [partition, prefix.template] : [partition]) {
+    for (const part of template.parts) {
+      if (part.kind === "literal") continue;
+      const { kind } = part.format;
+      if (kind === "lower" || kind === "upper" || kind === "written") folds.set(part.path, kind);
+      else if (template.joined || template.loose) folds.set(part.path, "written");
+      else if (!shards.has(part.path)) fixes.add(part.path);
+    }
   }
   for (const path of fixes) folds.delete(path);
   const wanted = new Set(shapes.map((shape) => (shape.role === "reference" ? shape.keys : shape.id)));
@@ -200,15 +214,16 @@ export interface Asked {
   readonly consistent: boolean;
   /** The index that the caller insists on. */
   readonly index: string | undefined;
+  readonly implied?: Reach["implied"];
 }
 
 /** Every path that answers a call, the table before the indexes. */
-export const accessPaths = (catalog: Catalog, { sets, known, anchor, consistent, index: name }: Asked): readonly AccessPath[] => {
+export const accessPaths = (catalog: Catalog, { sets, known, anchor, consistent, index: name, implied }: Asked): readonly AccessPath[] => {
   const paths: AccessPath[] = [];
   for (const shapes of sets) {
     for (const index of [catalog.index, ...catalog.indexes]) {
       if ((consistent && index.name !== undefined) || (name !== undefined && index.name !== name)) continue;
-      const path = pathOn(catalog, { index, shapes, known });
+      const path = pathOn(catalog, { index, shapes, known, implied });
       if (path && anchor.every((field) => fixesNode(catalog, path, field))) paths.push(path);
     }
   }

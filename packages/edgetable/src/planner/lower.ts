@@ -94,6 +94,8 @@ const mirroringIndex = (catalog: Catalog, { node, index }: Collection): Index =>
   const { shape, definition } = defined(catalog.nodes[node], "node");
   for (const one of catalog.indexes) {
     if (index !== undefined && one.name !== index) continue;
+    // Keys with a condition are missing in some of the items that are asked for.
+    if (catalog.shapes.some(({ keys }) => keys[one.partitionKey]?.when ?? keys[one.sortKey ?? ""]?.when)) continue;
     if (shape.keys[one.partitionKey]?.source === definition.key) return one;
   }
   throw new EdgetableError(

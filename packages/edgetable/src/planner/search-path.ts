@@ -1,7 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { Condition } from "../ir/condition.ts";
 import type { Filter, LogicalPlan, Merge, Search } from "../ir/logical-plan.ts";
-import { type Catalog, projectedAttributes, idPaths, type Index, type Shape } from "../schema/catalog.ts";
-import { accessPaths, fixesField, inShape, rangesOver, takesField, type AccessPath } from "./access-path.ts";
+import { type Catalog, projectedAttributes, idPaths, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
+import { accessPaths, fixesField, inShape, keyName, rangesOver, takesField, type AccessPath } from "./access-path.ts";
+import { sameValue, type When } from "../keys/template.ts";
+import { jsonText } from "../util/json-text.ts";
 import { startsAtZero } from "../schema/derived.ts";
 import { searchRows } from "./assumed-rows.ts";
 import { choicesFor, choosePath, priced, ranked, searchesOf, searchShapes, type Planning, type Searching } from "./choose-path.ts";
@@ -41,10 +44,11 @@ const unaskedAttributes = (catalog: Catalog, index: Index, search: Search): read
 };
 
 /** Every path to items of a search, those through a sparse index included, which may lead to some of the items alone. */
-const allCandidates = (catalog: Catalog, search: Search): readonly AccessPath[] => {
+const allCandidates = (catalog: Catalog, search: Search, anyway = false): readonly AccessPath[] => {
   const known = new Set(search.known.map(({ path }) => path));
   const sets = [searchShapes(catalog, search)];
-  const paths = accessPaths(catalog, { sets, known, anchor: [], consistent: false, index: search.index });
+  const implied = anyway || search.index !== undefined ? "all" : new Set(search.implied);
+  const paths = accessPaths(catalog, { sets, known, anchor: [], consistent: false, index: search.index, implied });
   if (search.index !== undefined) return paths;
   return paths.filter((path) => {
     const projected = projectedAttributes(catalog, path.index);
@@ -103,6 +107,37 @@ const declaration = (catalog: Catalog, search: Search, takenNames: ReadonlyMap<s
     : `Give the layout an index whose keys begin with ${only === undefined ? "what it is found by" : `{${only}}`}${plainKey(catalog, search, only)}.`;
 };
 
+/** When the items of a path have its index's keys, in words. */
+const conditionOf = ({ index, shapes }: AccessPath): string => {
+  const whens = shapes.flatMap(({ keys }) => keyAttributes(index).flatMap((attribute) => keys[attribute]?.when ?? []));
+  const each = whens.map(({ path, values }) => `"${path}" is ${values.map((value) => jsonText(value)).join(" or ")}`);
+  return [...new Set(each)].join(" and ");
+};
+
+/** What a search asks for, with its values. */
+interface Sought {
+  readonly kinds: readonly Pick<Search, "of" | "name">[];
+  readonly conditions: readonly Condition[];
+  readonly values: readonly unknown[];
+}
+
+/**
+ * The index keys of a search's kinds whose condition its own conditions fulfil: all rows that it asks for have them. A plan has
+ * no values, so that this is told apart before it is made.
+ */
+export const impliedKeys = (catalog: Catalog, { kinds, conditions, values }: Sought): readonly string[] => {
+  const isGiven = ({ path, values: wanted }: When): boolean =>
+    conditions.some((condition) => {
+      if (condition.path !== path || (condition.operator !== "eq" && condition.operator !== "in")) return false;
+      const given = values[condition.slot];
+      const all: readonly unknown[] = condition.operator === "in" ? (given as readonly unknown[]) : [given];
+      return all.every((value) => wanted.some((one) => sameValue(one, value)));
+    });
+  return kinds
+    .flatMap((kind) => searchShapes(catalog, kind))
+    .flatMap((shape) => Object.entries(shape.keys).flatMap(([name, { when }]) => (when?.every(isGiven) ? [keyName(shape, name)] : [])));
+};
+
 /** @throws {plan.noIndex} which says what is missing, and which indexes find such items by something else */
 const refuse = (catalog: Catalog, search: Search): never => {
   const asked = askedBy(search);
@@ -114,6 +149,14 @@ const refuse = (catalog: Catalog, search: Search): never => {
     throw noIndex(
       search,
       `"${name}" is sparse: it finds "${search.name}"${by} only with ${needed}. Ask for that too, or name the index: using("${name}").`,
+    );
+  }
+  const [conditional] = allCandidates(catalog, search, true);
+  if (conditional) {
+    const name = conditional.index.name ?? "";
+    throw noIndex(
+      search,
+      `"${name}" holds "${search.name}" only while ${conditionOf(conditional)}. Ask for that too, or name the index: using("${name}").`,
     );
   }
   const where = search.index === undefined ? "No index finds" : `The index "${search.index}" does not find`;

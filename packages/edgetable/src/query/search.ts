@@ -14,6 +14,8 @@ export interface SearchState {
   readonly values: readonly unknown[];
   readonly forward: boolean;
   readonly index: string | undefined;
+  /** Index keys with a condition that the values fulfil, by shape and attribute. */
+  readonly implied?: readonly string[];
   readonly select: readonly string[] | undefined;
   readonly limit: number | undefined;
   /** The fields to read of the nodes at an end; undefined for all. */
@@ -51,6 +53,7 @@ const searchOf = (state: SearchState, kind: SearchKind, value: KnownField | unde
     filter: [],
     forward: state.forward,
     index: state.index,
+    implied: state.implied ?? [],
     select: state.select,
   };
   return state.conditions.length === 0 ? search : { kind: "filter", input: search, conditions: state.conditions };
@@ -96,5 +99,5 @@ export const searchPlan = (state: SearchState, want: SearchWant, spread?: Spread
 export const searchForm = (state: SearchState, want: SearchWant, spread?: Spread): string => {
   const fixed = known(state).map(({ slot }) => slot);
   const kinds = state.kinds.map(({ of, name }) => `${of} ${name}`);
-  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select ? JSON.stringify(state.select) : "*"}${state.ends ? `|${JSON.stringify(state.ends)}` : ""}${spread ? `|${spread.slot} in ${spread.values.length}` : ""}`;
+  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select ? JSON.stringify(state.select) : "*"}${state.ends ? `|${JSON.stringify(state.ends)}` : ""}${spread ? `|${spread.slot} in ${spread.values.length}` : ""}${state.implied ? `|${JSON.stringify(state.implied)}` : ""}`;
 };

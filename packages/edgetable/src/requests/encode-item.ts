@@ -1,5 +1,5 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
-import { keyBytes, renderTemplate } from "../keys/template.ts";
+import { hasKey, keyBytes, renderTemplate } from "../keys/template.ts";
 import { type Catalog, isHalfEntry, keyAttributes, type Shape, otherPlace } from "../schema/catalog.ts";
 import { refuseStoredNames } from "../schema/check-values.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../schema/system-items.ts";
@@ -42,6 +42,7 @@ export const checkLength = <Text extends string | undefined>(catalog: Catalog, a
 export const keyText = (shape: Shape, attribute: string, row: Row): string | undefined => {
   const template = shape.keys[attribute];
   if (!template) return undefined;
+  if (!hasKey(template, row)) return undefined;
   const text = renderTemplate(template, row);
   if (text === undefined) {
     if (shape.sparse.includes(attribute)) return undefined;
@@ -113,7 +114,7 @@ const computedAttributes = (catalog: Catalog, shape: Shape, row: Row, valueOf = 
     const value = valueOf(catalog, shape, attribute, row);
     if (value !== undefined) item[attribute] = value;
   }
-  if (shape.sparse.length > 0 || valueOf !== keyAttribute) {
+  if (shape.mayLack || valueOf !== keyAttribute) {
     const halves = Object.keys(item).filter((attribute) => isHalfEntry(catalog, shape, attribute, (other) => !(other in item)));
     for (const attribute of halves) delete item[attribute];
   }

@@ -43,9 +43,10 @@ export const rowOf = (catalog: Catalog, { shapes, known }: QueryStep, { row, val
   const fixed: Record<string, unknown> = { ...row };
   for (const { path, slot } of known) {
     if (values[slot] === null) throw new EdgetableError("keys.wrongType", `"${path}" is in a key, and no key holds null. Give a value.`);
-    const dot = path.indexOf(".");
-    if (dot < 0) fixed[path] = values[slot];
-    else fixed[path.slice(0, dot)] = { ...(fixed[path.slice(0, dot)] as object), [path.slice(dot + 1)]: values[slot] };
+    const steps = path.split(".");
+    let at = fixed;
+    for (const step of steps.slice(0, -1)) at = at[step] = { ...(at[step] as Record<string, unknown> | undefined) };
+    at[steps.at(-1)!] = values[slot];
   }
   return inShape(shape, fixed);
 };

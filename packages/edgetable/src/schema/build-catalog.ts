@@ -15,7 +15,7 @@ import { defaultLayout } from "./default-layout.ts";
 import { endTypes, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPart } from "./definition.ts";
 import type { FormerSettings } from "./former.ts";
 import { datesOf, derivedNames, factsOf } from "./facts.ts";
-import { type ItemLayout, type Layout, type ShardingLayout, countList } from "./layout.ts";
+import { type ItemLayout, type KeyCondition, type Layout, type ShardingLayout, countList } from "./layout.ts";
 import { attributeNames } from "./standard-schema.ts";
 import { timeNames, timesOf } from "./timestamps.ts";
 
@@ -30,8 +30,9 @@ export const underPath = (prefix: string, source: string): string => source.repl
 /** A template with renamed fields; formats stay. */
 export const withFieldNames = (source: string, names: Readonly<Record<string, string>>): string =>
   source.replace(FIELD, (_, text: string) => {
-    const [name = "", ...format] = text.split(":");
-    return `{${[names[name] ?? name, ...format].join(":")}}`;
+    const [given = "", ...format] = text.split(":");
+    const name = given.replace(/\?$/, "");
+    return `{${[(names[name] ?? name) + given.slice(name.length), ...format].join(":")}}`;
   });
 
 /** A template with expanded macros. `{key:shard(8)}` becomes the shard of the key's last field, which distinguishes most. */
@@ -52,6 +53,10 @@ export interface KeyContext {
   readonly escapes: boolean;
 }
 
+const whenOf = (condition: KeyCondition | undefined): Template["when"] =>
+  condition &&
+  Object.entries(condition).map(([path, given]) => ({ path, steps: path.split("."), values: Array.isArray(given) ? given : [given] }));
+
 const toSharding = ({ count, per, hot = {} }: ShardingLayout): Sharding => ({
   counts: countList(count),
   ...(per === undefined ? {} : { per: { path: per, steps: per.split(".") } }),
@@ -70,6 +75,8 @@ export const parseKey = (attribute: string, source: string, { macros, item, layo
     reserves: !escapes && (attribute === layout.partitionKey || attribute === layout.sortKey),
     type: own(layout.types ?? {}, attribute),
     shardings: layout.shards && mapValues(layout.shards, toSharding),
+    ends: Object.hasOwn(macros, "from") ? ["from", "to"] : [],
+    when: whenOf(own(item?.when ?? {}, attribute)),
   });
 
 /** The facts beside the layout that {@link buildShape} needs. */
@@ -88,6 +95,22 @@ interface ShapeSeed extends Pick<
 }
 
 type Templates = Readonly<Record<string, Template>>;
+
+/** Conditions of index keys, with those of the other key of the index where it has none: an item has both keys or none. */
+const wholeConditions = ({ when = {} }: ItemLayout, layout: Layout): Readonly<Record<string, KeyCondition>> => {
+  const whole: Record<string, KeyCondition> = { ...when };
+  if (Object.keys(when).length === 0) return whole;
+  const others = Object.values(layout.indexes ?? {});
+  for (const { partitionKey, sortKey } of others) {
+    for (const [one, other] of [[partitionKey, sortKey] as const, [sortKey, partitionKey] as const]) {
+      const condition = own(when, one ?? "");
+      const isShared = others.filter((index) => keyAttributes(index).includes(other ?? "")).length > 1;
+      if (!condition || other === undefined || isShared || keyAttributes(layout).includes(other)) continue;
+      whole[other] ??= condition;
+    }
+  }
+  return whole;
+};
 
 /**
  * The computed attributes that a row's fields are read from: the table's keys, then others for fields that no earlier one
@@ -160,7 +183,8 @@ const formerFields = ({ renamed = {}, retyped = {} }: FormerSettings, stored: Na
 
 /** Resolves one kind of item against the layout. */
 const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape => {
-  const { macros, partition, sort, item, settings, ...identity } = seed;
+  const { macros, partition, sort, settings, ...identity } = seed;
+  const item = seed.item && { ...seed.item, when: wholeConditions(seed.item, layout) };
   const templates: Record<string, string> = { [layout.partitionKey]: partition };
   if (sort !== undefined && layout.sortKey !== undefined) templates[layout.sortKey] = sort;
   Object.assign(templates, item?.keys);
@@ -183,6 +207,8 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
     typeValue: layout.typeAttribute === undefined ? undefined : (item?.type ?? seed.definition),
     keys,
     sparse: item?.sparse ?? [],
+    halves: item?.halves ?? false,
+    mayLack: (item?.sparse ?? []).length > 0 || Object.values(parsed).some(({ when }) => when !== undefined),
     stored,
     fields: Object.fromEntries([...both, ...Object.entries(stored).map(([name, attribute]) => [attribute, name] as const)]),
     former,

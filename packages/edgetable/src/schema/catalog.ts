@@ -68,6 +68,10 @@ export interface Shape {
   /** Every computed attribute, the table's own keys first. */
   readonly keys: Readonly<Record<string, Template>>;
   readonly sparse: readonly string[];
+  /** True if one key of an index may be written without the other. */
+  readonly halves: boolean;
+  /** True if items may lack a computed attribute: one that is sparse, or has a condition. */
+  readonly mayLack: boolean;
   /** Stored attribute by row field, where they differ; `fields` is the inverse. */
   readonly stored: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<string, string>>;
@@ -210,6 +214,7 @@ const knownEntries = new WeakMap<Shape, { readonly catalog: Catalog; readonly en
 
 /** The index entries of a shape that consist of two computed attributes. The table's keys are always present and do not count. */
 export const indexEntries = (catalog: Catalog, shape: Shape): readonly IndexEntry[] => {
+  if (shape.halves) return [];
   const found = knownEntries.get(shape);
   if (found?.catalog === catalog) return found.entries;
   const isPart = (attribute: string | undefined): attribute is string =>

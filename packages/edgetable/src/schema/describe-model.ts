@@ -77,7 +77,10 @@ const shardingOf = (template: Template): Sharding | undefined => {
   return undefined;
 };
 
-const describeKey = ({ source, type }: Template): string => `${type === "N" ? "number " : ""}${source.replaceAll(SHARD_COUNTS, ":shard")}`;
+const describeKey = ({ source, type, when }: Template): string => {
+  const conditions = when?.map(({ path, values }) => `${path} ${values.map(String).join("|")}`).join(" ");
+  return `${type === "N" ? "number " : ""}${source.replaceAll(SHARD_COUNTS, ":shard")}${when ? ` when ${conditions}` : ""}`;
+};
 
 const describeFormer = (former: NonNullable<Shape["former"]>): Readonly<Record<string, DescribedFormer>> =>
   mapValues(former, ({ old, now, stored, retyping }) => ({

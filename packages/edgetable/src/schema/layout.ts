@@ -54,7 +54,22 @@ export interface ItemLayout {
    * keys of an index are named, they are left out together.
    */
   readonly sparse?: readonly string[];
+  /**
+   * True to write each of an index's two keys by itself, also where the other one is left out, as OneTable does. @default false:
+   * both or none
+   */
+  readonly halves?: boolean;
+  /**
+   * When items have an index key: by the attribute of the key, the values that attributes of the schema must have, one or one of
+   * a list: `{ GSI1PK: { status: "open" } }`. While they have others, the item is not in the index. Both keys of the index are
+   * left out together.
+   */
+  readonly when?: Readonly<Record<string, KeyCondition>>;
 }
+
+/** The values that attributes have while an item has a key: one, or one of a list. */
+export type KeyCondition = Readonly<Record<string, KeyConditionValue | readonly KeyConditionValue[]>>;
+type KeyConditionValue = string | number | bigint | boolean;
 
 /** The stored form of one edge type's items. */
 export interface EdgeLayout extends ItemLayout {

@@ -72,7 +72,7 @@ const verbatimOf = (definition: GraphDefinition, one: Definition, item: ItemLayo
 const filled = (definition: GraphDefinition, one: Definition, item: ItemLayout, numbers: Set<string>): ItemLayout => {
   const verbatim = verbatimOf(definition, one, item);
   if (verbatim.size === 0) return item;
-  const keys: Record<string, string> = { ...item.keys };
+  const keys: Record<string, string> = {};
   const delimiters: Record<string, string> = { ...item.delimiters };
   const sparse = new Set(item.sparse);
   const { partitionKey, sortKey } = definition.layout!;
@@ -84,7 +84,8 @@ const filled = (definition: GraphDefinition, one: Definition, item: ItemLayout, 
     else delimiters[attribute] ??= WHOLE;
     if (!required && attribute !== partitionKey && attribute !== sortKey) sparse.add(attribute);
   }
-  return { ...item, keys, delimiters, sparse: [...sparse] };
+  // Fields are read from the first attribute that has them, and only these are there whenever the field is.
+  return { ...item, keys: { ...keys, ...item.keys, ...keys }, delimiters, sparse: [...sparse] };
 };
 
 /**

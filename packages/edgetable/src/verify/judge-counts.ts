@@ -152,7 +152,7 @@ const wrongAggregates = (judging: Judging, { shape, key, item, subject, row }: S
 
 /** The attributes of index entries that hold one of these attributes. */
 const entriesOf = ({ indexes }: Catalog, { keys }: Shape, values: Readonly<Record<string, unknown>>): ReadonlySet<string> => {
-  const holding = Object.keys(keys).filter((attribute) => keys[attribute]?.fields.some((field) => field in values));
+  const holding = Object.keys(keys).filter((attribute) => keys[attribute]?.within.some((field) => field in values));
   const entries = indexes.map(keyAttributes).filter((entry) => entry.some((attribute) => holding.includes(attribute)));
   return new Set([...holding, ...entries.flat()]);
 };

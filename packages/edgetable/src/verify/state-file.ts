@@ -33,7 +33,11 @@ export const fingerprintOf = ({ table, shapes, facts }: Catalog, differing: Diff
     id,
     typeValue,
     sparse,
-    Object.entries(templates).map(([attribute, { source }]) => [attribute, source]),
+    Object.entries(templates).map(([attribute, { source, when }]) => [
+      attribute,
+      source,
+      when?.map(({ path, values }) => [path, values.map(String)]),
+    ]),
   ]);
   return hexHashOf(JSON.stringify([table, keys, facts, differing]));
 };

@@ -187,6 +187,8 @@ const itemLayout = {
   keys: namesIn,
   delimiters: namesIn,
   sparse: attributes,
+  when: namesIn,
+  halves: "boolean",
   verbatim,
 } as const;
 const edgeLayout: OptionChecks<EdgeLayout> = { ...itemLayout, mirror: itemLayout };

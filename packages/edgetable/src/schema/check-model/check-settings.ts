@@ -42,6 +42,20 @@ const checkItemLayout = (place: string, item: ItemLayout | undefined, { fields, 
   reportUnknown(report, `${place}.attributes`, Object.keys(item.attributes ?? {}), attributes);
   reportUnknown(report, `${place}.delimiters`, Object.keys(item.delimiters ?? {}), keys);
   reportUnknown(report, `${place}.sparse`, item.sparse ?? [], { ...keys, known: computed.slice(tableKeys.length) });
+  const conditions = Object.entries(item.when ?? {});
+  reportUnknown(
+    report,
+    `${place}.when`,
+    conditions.map(([attribute]) => attribute),
+    { ...keys, known: computed.slice(tableKeys.length) },
+  );
+  for (const [attribute, condition] of conditions) {
+    const at = `${place}.when.${attribute}`;
+    reportUnknown(report, at, Object.keys(condition), attributes);
+    const values = Object.values(condition).flat();
+    if (values.length === 0 || values.some((value) => !["string", "number", "bigint", "boolean"].includes(typeof value)))
+      report("layout", at, `it needs a text, number or boolean for each attribute, or a list of them, such as { status: "open" }.`);
+  }
 };
 
 /** Times need attributes of their own, in an item. */

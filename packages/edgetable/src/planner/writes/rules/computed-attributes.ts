@@ -1,7 +1,8 @@
 import { EdgetableError, isEdgetableError } from "../../../errors/edgetable-error.ts";
 import type { Changes, Guards } from "../../../ir/logical-write.ts";
 import { type AttributeChanges, type AttributePathChange, keyId, type Term, type WriteItem } from "../../../ir/write-plan.ts";
-import type { Template } from "../../../keys/key-template.ts";
+import type { FieldPart, Template } from "../../../keys/key-template.ts";
+import { hasKey } from "../../../keys/template.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
 import {
   attributeOf,
@@ -68,17 +69,17 @@ const keyFields = new WeakMap<Shape, ReadonlySet<string>>();
 
 const touchesKeys = (shape: Shape, changes: Changes): boolean => {
   let fields = keyFields.get(shape);
-  if (!fields) keyFields.set(shape, (fields = new Set(Object.values(shape.keys).flatMap((template) => template.fields))));
+  if (!fields) keyFields.set(shape, (fields = new Set(Object.values(shape.keys).flatMap((template) => template.within))));
   for (const field in changes.set) if (fields.has(field)) return true;
   for (const field of changes.remove) if (fields.has(field)) return true;
   for (const field in changes.add) if (fields.has(field)) return true;
   for (const field in changes.append) if (fields.has(field)) return true;
-  return false;
+  return changes.paths?.some(({ steps }) => fields.has(steps[0])) ?? false;
 };
 
 /** The computed attributes that hold a changed field. */
 const changedAttributes = ({ shape, changes }: Wanted): readonly Computed[] =>
-  Object.entries(shape.keys).filter(([, template]) => template.fields.some((field) => isChanged(changes, field)));
+  Object.entries(shape.keys).filter(([, template]) => template.within.some((field) => isChanged(changes, field)));
 
 const NONE: readonly Computed[] = [];
 
@@ -110,9 +111,11 @@ const unreadFields = ({ shape, known, changes }: Wanted, template: Template): re
       part.kind === "literal" || part.path !== field || part.format.kind === form;
     return valueAt(known, field) !== undefined && (form === undefined || template.parts.every(isInForm));
   };
-  const isGone = template.fields.some((field) => remove.includes(field) && !template.optional.includes(field));
+  const isGone =
+    template.within.some((field) => remove.includes(field) && !template.optional.includes(field)) ||
+    (template.when?.some((one) => one.path in set && !hasKey({ ...template, when: [one] }, set)) ?? false);
   const unread: string[] = [];
-  for (const field of template.fields) {
+  for (const field of template.within) {
     const isGiven = field in set || remove.includes(field) || isKnown(field);
     if (isGone ? shape.carried.includes(field) && !isGiven : field in add || field in append || !isGiven) unread.push(field);
   }
@@ -321,14 +324,21 @@ const computedValue = (
   } catch (error) {
     if (!isRead || isTableKey(catalog, attribute) || !isEdgetableError(error)) throw error;
     const { field } = error.details;
-    let concerned = template.fields;
-    if (typeof field === "string") concerned = [field];
+    let concerned = template.within;
+    if (typeof field === "string") concerned = withinOf(template, [field]);
     else if (error.code === "keys.incomplete")
-      concerned = template.fields.filter((one) => !template.optional.includes(one) && (valueAt(after, one) ?? null) === null);
+      concerned = withinOf(
+        template,
+        template.fields.filter((one) => !template.optional.includes(one) && (valueAt(after, one) ?? null) === null),
+      );
     if (concerned.some((one) => isChanged(changes, one))) throw error;
     return undefined;
   }
 };
+
+/** What of the row some of a template's fields are, or lie within. */
+const withinOf = ({ parts }: Template, paths: readonly string[]): readonly string[] =>
+  paths.map((path) => parts.find((part): part is FieldPart => part.kind === "field" && part.path === path)?.within ?? path);
 
 interface ComputedEffect {
   /** True if the table's key changes. */

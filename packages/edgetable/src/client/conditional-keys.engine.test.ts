@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, node, type Layout, type Transport } from "../index.ts";
+import { verify, type Finding } from "../verify/index.ts";
+
+const text = z.string();
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+const keys = { SK: "ORDER", GSI1PK: "OPEN#{team}", GSI1SK: "{at}" };
+const layoutOf = (order: Layout["nodes"]): Layout => ({
+  partitionKey: "PK",
+  sortKey: "SK",
+  indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+  ...(order ? { nodes: order } : {}),
+});
+
+const open = async () => {
+  const table = engine.freshTableName("when");
+  const graph = defineGraph({
+    table,
+    nodes: {
+      order: node({ key: "ORDER#{id}", schema: z.object({ id: text, team: text, at: text, status: text, paid: z.boolean().optional() }) }),
+    },
+    layout: layoutOf({ order: { keys, when: { GSI1PK: { status: ["open", "waiting"] } } } }),
+  });
+  const sent: [string, Record<string, unknown>][] = [];
+  const transport: Transport = {
+    ...engine.transport,
+    send: (operation, input, options) => {
+      sent.push([operation, input as unknown as Record<string, unknown>]);
+      return engine.transport.send(operation, input, options);
+    },
+  };
+  const db = graph.connect({ transport });
+  await db.table.create();
+  const key = (id: string) => ({ PK: { S: `ORDER#${id}` }, SK: { S: "ORDER" } });
+  const indexed = async (id: string) => {
+    const { Item = {} } = await engine.transport.send("GetItem", { TableName: table, Key: key(id) });
+    return [Item["GSI1PK"], Item["GSI1SK"]].map((value) => (value && "S" in value ? value.S : undefined));
+  };
+  return { db, table, sent, key, indexed };
+};
+
+const order = { id: "1", team: "T", at: "2024", status: "open" };
+
+test("items have both keys of the index while the condition holds", async () => {
+  const { db, sent, indexed } = await open();
+  await db.order.create(order).orThrow();
+  await db.order.create({ ...order, id: "2", status: "done" }).orThrow();
+  expect(await indexed("1")).toEqual(["OPEN#T", "2024"]);
+  expect(await indexed("2")).toEqual([undefined, undefined]);
+  sent.length = 0;
+  // The condition no longer holds: nothing else need be known.
+  await db.order.update({ id: "1" }, { status: "done" }).orThrow();
+  expect(sent.map(([operation]) => operation)).toEqual(["UpdateItem"]);
+  expect(await indexed("1")).toEqual([undefined, undefined]);
+  sent.length = 0;
+  await db.order.update({ id: "1" }, { status: "waiting" }).orThrow();
+  expect(sent.map(([operation]) => operation)).toEqual(["GetItem", "UpdateItem"]);
+  expect(await indexed("1")).toEqual(["OPEN#T", "2024"]);
+  // A change of another field of the key asks for the condition.
+  await db.order.update({ id: "2" }, { team: "U", at: "2025" }).orThrow();
+  expect(await indexed("2")).toEqual([undefined, undefined]);
+  await db.order.update({ id: "1" }, { team: "U" }).orThrow();
+  expect(await indexed("1")).toEqual(["OPEN#U", "2024"]);
+  await db.order.put({ ...order, status: "done" }).orThrow();
+  expect(await indexed("1")).toEqual([undefined, undefined]);
+  expect(await db.order.get({ id: "1" })).toEqual({ ...order, status: "done" });
+  expect(await verify(db)).toMatchObject({ clean: true });
+});
+
+test("only a search that implies the condition reads the index, or one that names it", async () => {
+  const { db, sent } = await open();
+  for (const [at, status] of ["open", "waiting", "done"].entries())
+    await db.order.create({ ...order, id: String(at), at: `202${at}`, status }).orThrow();
+  const ids = async (call: PromiseLike<readonly { id: string }[]>) => (await call).map(({ id }) => id);
+  expect(await ids(db.find("order").where({ team: "T", status: "open" }).rows())).toEqual(["0"]);
+  expect(sent.at(-1)?.[1]).toMatchObject({
+    IndexName: "GSI1",
+    FilterExpression: expect.any(String) as unknown,
+    ExpressionAttributeValues: { ":p": { S: "OPEN#T" } },
+  });
+  expect(
+    await ids(
+      db
+        .find("order")
+        .where({ team: "T", status: { in: ["open", "waiting"] } })
+        .rows(),
+    ),
+  ).toEqual(["0", "1"]);
+  const refused = {
+    code: "plan.noIndex",
+    message: '"GSI1" holds "order" only while "status" is "open" or "waiting". Ask for that too, or name the index: using("GSI1").',
+  };
+  const sought = [
+    { team: "T" },
+    { team: "T", status: "done" },
+    { team: "T", status: { in: ["open", "done"] } },
+    { team: "T", status: { gte: "open" } },
+  ];
+  // The plan of a search is made once for each form: the values decide each time.
+  for (const where of sought) await expect(db.find("order").where(where).rows()).rejects.toMatchObject(refused);
+  expect(await ids(db.find("order").where({ team: "T" }).using("GSI1").rows())).toEqual(["0", "1"]);
+  expect(await ids(db.find("order").where({ team: "T", status: "waiting" }).rows())).toEqual(["1"]);
+});
+
+test("verify finds keys of items whose condition does not hold, and items that lack them", async () => {
+  const { db, table, key } = await open();
+  await db.order.create(order).orThrow();
+  await db.order.create({ ...order, id: "2", status: "done" }).orThrow();
+  const update = (id: string, UpdateExpression: string, values?: Record<string, { S: string }>) =>
+    engine.transport.send("UpdateItem", {
+      TableName: table,
+      Key: key(id),
+      UpdateExpression,
+      ...(values ? { ExpressionAttributeValues: values } : {}),
+    });
+  await update("1", "REMOVE GSI1PK, GSI1SK");
+  await update("2", "SET GSI1PK = :p, GSI1SK = :s", { ":p": { S: "OPEN#T" }, ":s": { S: "2024" } });
+  const findings: Finding[] = [];
+  await verify(db, { onFinding: (finding) => void findings.push(finding) });
+  expect(findings.map(({ kind, key: of }) => `${kind} ${JSON.stringify(of["PK"])}`).toSorted()).toEqual([
+    'indexKey {"S":"ORDER#1"}',
+    'indexKey {"S":"ORDER#2"}',
+  ]);
+});
+
+test.each([
+  [{ SK: { status: "open" } }, '"SK" is not a computed attribute of this item.'],
+  [{ GSI1PK: { state: "open" } }, '"state" is not an attribute here.'],
+  [{ GSI1PK: {} }, "it needs a text, number or boolean for each attribute"],
+])("the condition %j is refused", (when, message) => {
+  const define = () =>
+    defineGraph({
+      table: "Orders",
+      nodes: { order: node({ key: "ORDER#{id}", schema: z.object({ id: text, team: text, at: text, status: text }) }) },
+      layout: layoutOf({ order: { keys, when: when as never } }),
+    });
+  expect(define).toThrow(message);
+});

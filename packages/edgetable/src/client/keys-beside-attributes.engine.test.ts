@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, node, type Layout, type Transport } from "../index.ts";
+import { verify } from "../verify/index.ts";
+
+const text = z.string();
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+const layout: Layout = {
+  partitionKey: "pk",
+  sortKey: "sk",
+  indexes: { gsi1: { partitionKey: "gsi1pk", sortKey: "gsi1sk" }, gsi2: { partitionKey: "gsi2pk", sortKey: "gsi2sk" } },
+  nodes: {
+    task: {
+      keys: {
+        sk: "task#",
+        gsi1pk: "status#{status}",
+        gsi1sk: "task#{address.city}#{points:4}",
+        gsi2pk: "$app#team_{team:lower}",
+        gsi2sk: "$task_1#a_{a?:lower}#b_{b?:lower}",
+      },
+      verbatim: ["status", "points"],
+      sparse: ["gsi1pk", "gsi1sk", "gsi2pk", "gsi2sk"],
+    },
+  },
+};
+
+const open = async (given: Layout = layout) => {
+  const table = engine.freshTableName("beside");
+  const graph = defineGraph({
+    table,
+    nodes: {
+      task: node({
+        key: "task#{id}",
+        schema: z.object({
+          id: text,
+          status: text.optional(),
+          points: z.number().optional(),
+          address: z.object({ city: text.optional(), zip: text.optional() }).optional(),
+          team: text.optional(),
+          a: text.optional(),
+          b: text.optional(),
+        }),
+      }),
+    },
+    layout: given,
+  });
+  const sent: [string, Record<string, unknown>][] = [];
+  const transport: Transport = {
+    ...engine.transport,
+    send: (operation, input, options) => {
+      sent.push([operation, input as unknown as Record<string, unknown>]);
+      return engine.transport.send(operation, input, options);
+    },
+  };
+  const db = graph.connect({ transport });
+  await db.table.create();
+  const keys = async (id: string) => {
+    const { Item = {} } = await engine.transport.send("GetItem", {
+      TableName: table,
+      Key: { pk: { S: `task#${id}` }, sk: { S: "task#" } },
+    });
+    return Object.fromEntries(
+      Object.entries(Item).flatMap(([name, value]) => (name.startsWith("gsi") && "S" in value ? [[name, value.S]] : [])),
+    );
+  };
+  const queries = () => sent.filter(([operation]) => operation === "Query").map(([, input]) => input);
+  return { db, sent, keys, queries };
+};
+
+describe("a key with a field within an attribute", () => {
+  test("follows every change of the attribute, and finds rows", async () => {
+    const { db, sent, keys, queries } = await open();
+    await db.task.create({ id: "1", status: "open", points: 3, address: { city: "Oslo" } }).orThrow();
+    expect(await keys("1")).toEqual({ gsi1pk: "status#open", gsi1sk: "task#Oslo#0003" });
+    sent.length = 0;
+    expect(await db.find("task").where({ status: "open", "address.city": "Oslo" }).using("gsi1").rows()).toMatchObject([
+      { id: "1", address: { city: "Oslo" } },
+    ]);
+    expect(queries()).toMatchObject([
+      {
+        KeyConditionExpression: "gsi1pk = :p AND begins_with(gsi1sk, :s)",
+        ExpressionAttributeValues: { ":p": { S: "status#open" }, ":s": { S: "task#Oslo#" } },
+      },
+    ]);
+    expect(queries()[0]).not.toHaveProperty("FilterExpression");
+    sent.length = 0;
+    await db.task.update({ id: "1" }, { set: { "address.city": "Rome" } }).orThrow();
+    expect(sent.map(([operation]) => operation)).toEqual(["GetItem", "UpdateItem"]);
+    expect(await keys("1")).toEqual({ gsi1pk: "status#open", gsi1sk: "task#Rome#0003" });
+    await db.task.update({ id: "1" }, { address: { city: "Bari", zip: "7" } }).orThrow();
+    expect(await keys("1")).toMatchObject({ gsi1sk: "task#Bari#0003" });
+    await db.task.update({ id: "1" }, { remove: ["address.city"] }).orThrow();
+    expect(await keys("1")).toEqual({});
+    expect(await db.task.get({ id: "1" })).toEqual({ id: "1", status: "open", points: 3, address: { zip: "7" } });
+    await db.task.update({ id: "1" }, { set: { "address.city": "Kyiv" } }).orThrow();
+    expect(await keys("1")).toEqual({ gsi1pk: "status#open", gsi1sk: "task#Kyiv#0003" });
+    await db.task.update({ id: "1" }, { remove: ["address"] }).orThrow();
+    expect(await keys("1")).toEqual({});
+    expect(await verify(db)).toMatchObject({ clean: true });
+  });
+});
+
+describe("a key that ends where a field is missing", () => {
+  test("is written up to there, as ElectroDB does, and finds its rows", async () => {
+    const { db, keys } = await open();
+    await db.task.create({ id: "1", team: "Core" }).orThrow();
+    await db.task.create({ id: "2", team: "Core", a: "X" }).orThrow();
+    await db.task.create({ id: "3", team: "Core", a: "X#b_y", b: "" }).orThrow();
+    await db.task.create({ id: "4", a: "X" }).orThrow();
+    expect(await keys("1")).toEqual({ gsi2pk: "$app#team_core", gsi2sk: "$task_1#a_" });
+    expect(await keys("2")).toEqual({ gsi2pk: "$app#team_core", gsi2sk: "$task_1#a_x#b_" });
+    expect(await keys("3")).toEqual({ gsi2pk: "$app#team_core", gsi2sk: "$task_1#a_x#b_y#b_" });
+    expect(await keys("4")).toEqual({});
+    const ids = async (rows: PromiseLike<readonly { id: string }[]>) => (await rows).map(({ id }) => id).toSorted();
+    expect(await ids(db.find("task").where({ team: "Core" }).rows())).toEqual(["1", "2", "3"]);
+    expect(await ids(db.find("task").where({ team: "Core", a: "X" }).rows())).toEqual(["2"]);
+    expect(await ids(db.find("task").where({ team: "Core", a: "X#b_y" }).rows())).toEqual(["3"]);
+    await db.task.update({ id: "2" }, { remove: ["a"] }).orThrow();
+    expect(await keys("2")).toMatchObject({ gsi2sk: "$task_1#a_" });
+    await db.task.update({ id: "2" }, { a: "Y" }).orThrow();
+    expect(await keys("2")).toMatchObject({ gsi2sk: "$task_1#a_y#b_" });
+    expect(await verify(db)).toMatchObject({ clean: true });
+  });
+
+  test("fields may stand beside each other without a delimiter, where nothing reads them", async () => {
+    const { db, keys, queries } = await open({
+      ...layout,
+      nodes: { task: { keys: { sk: "task#", gsi2pk: "T{team:upper}", gsi2sk: "{a:written}{b:written}" }, sparse: ["gsi2pk", "gsi2sk"] } },
+    });
+    await db.task.create({ id: "1", team: "Te", a: "x", b: "yz" }).orThrow();
+    await db.task.create({ id: "2", team: "Te", a: "xy", b: "z" }).orThrow();
+    expect(await keys("1")).toEqual({ gsi2pk: "TTE", gsi2sk: "xyz" });
+    expect(await keys("2")).toEqual(await keys("1"));
+    expect(await db.find("task").where({ team: "Te", a: "x" }).using("gsi2").rows()).toMatchObject([{ id: "1" }]);
+    expect(queries()).toMatchObject([{ KeyConditionExpression: "gsi2pk = :p AND begins_with(gsi2sk, :s)" }]);
+    expect(await db.find("task").where({ team: "Te", a: "xy", b: "z" }).using("gsi2").rows()).toMatchObject([{ id: "2" }]);
+  });
+});
+
+test.each([
+  ["{a?}", 'only "lower", "upper" and "written" may be missing'],
+  ["{a?:6}", 'only "lower", "upper" and "written" may be missing'],
+  ["{a}{b:lower}", 'nothing stands between {a} and {b}; put "#" there.'],
+])("%s is refused", async (template, message) => {
+  await expect(open({ ...layout, nodes: { task: { keys: { sk: "task#", gsi2pk: "T#{team}", gsi2sk: template } } } })).rejects.toThrow(
+    message,
+  );
+});
+
+test("the table's own key is always whole", async () => {
+  await expect(open({ ...layout, nodes: { task: { keys: { sk: "task#{a?:lower}" } } } })).rejects.toThrow(
+    "{a?} says that the key ends where the field is missing, but a key of the table is always whole.",
+  );
+  await expect(open({ ...layout, nodes: { task: { keys: { sk: "task#{a:lower}{b:lower}" } } } })).rejects.toThrow("nothing stands between");
+});
