@@ -181,7 +181,7 @@ export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined =
       const { kind } = part.format;
       if (kind === "lower" || kind === "upper" || kind === "written") folds.set(part.path, kind);
       else if (template.joined || template.loose) folds.set(part.path, "written");
-      else if (!shards.has(part.path)) fixes.add(part.path);
+      else if (kind !== "shard") fixes.add(part.path);
     }
   }
   for (const path of fixes) folds.delete(path);
