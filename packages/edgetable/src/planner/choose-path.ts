@@ -1,5 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { queryPrice, type Price } from "../ir/capacity.ts";
+import type { Condition } from "../ir/condition.ts";
 import type { Expand, Filter, LogicalPlan, Merge, Parts, Search } from "../ir/logical-plan.ts";
 import { type Catalog, type EdgeEntry, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
@@ -14,6 +15,16 @@ export interface Choice extends Price {
   readonly bytes: number;
 }
 
+/** One Query for searches of several kinds. */
+export interface OneQuery {
+  readonly path: AccessPath;
+  readonly search: Search;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Those that are checked in memory. */
+  readonly conditions: readonly Condition[];
+}
+
 /** How searches are planned. Loaded by the first search: nothing else asks an index for values. */
 export interface Searching {
   /** The paths to the items of a search, the best one first. */
@@ -22,6 +33,8 @@ export interface Searching {
   readonly refuse: (catalog: Catalog, search: Search) => never;
   /** Tells several searches to use one index, whose order they share. */
   readonly onSharedIndex: (planning: Planning, merge: Merge) => Merge;
+  /** The one Query that answers several searches, if they ask for all items of their kinds in one partition. */
+  readonly oneQuery: (planning: Planning, merge: Merge) => OneQuery | undefined;
   /** Turns conditions of a search into those of an index's keys. */
   readonly pushConditions: (planning: Planning, filter: Filter, search: Search) => LogicalPlan;
 }

@@ -191,12 +191,15 @@ const lowerBase = (planning: Planning, plan: LogicalPlan): Base => {
     }
     case "union":
       return together(plan.inputs.map((input) => lowerBase(planning, input)));
-    case "merge":
-      return together(
-        searchingOf(planning)
-          .onSharedIndex(planning, plan)
-          .inputs.map((input) => lowerBase(planning, input)),
-      );
+    case "merge": {
+      const shared = searchingOf(planning).onSharedIndex(planning, plan);
+      const one = searchingOf(planning).oneQuery(planning, shared);
+      if (!one) return together(shared.inputs.map((input) => lowerBase(planning, input)));
+      const { path, search, rows, bytes, conditions } = one;
+      const { known, filter, forward, select } = search;
+      const step = queryStep(path, [], { known, filter, forward, consistent: false, select, expect: { rows, bytes } });
+      return { sources: [step], near: ["from"], conditions };
+    }
     default:
       throw new EdgetableError("invariant", `a ${plan.kind} cannot stand below another: a defect of edgetable`);
   }
@@ -272,7 +275,7 @@ export const lower = (planning: Planning, plan: LogicalPlan): ReadPlan => {
       ? { marker: { kind: "marker", node: plan.name, attribute: plan.by, consistent: plan.consistent } }
       : {}),
     sources,
-    ...(hydrated.kind === "merge" ? { merged: true } : {}),
+    ...(hydrated.kind === "merge" && sources.length > 1 ? { merged: true } : {}),
     near: base.near,
     filter: base.conditions.length > 0 ? { kind: "filter", conditions: base.conditions } : undefined,
     hydrate: counted.kind === "hydrate" ? lowerHydrate(catalog, counted) : undefined,

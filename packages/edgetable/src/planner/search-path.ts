@@ -1,13 +1,23 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Condition } from "../ir/condition.ts";
+import { type Condition, pathsOf } from "../ir/condition.ts";
 import type { Filter, LogicalPlan, Merge, Search } from "../ir/logical-plan.ts";
 import { type Catalog, projectedAttributes, idPaths, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
-import { accessPaths, fixesField, inShape, keyName, rangesOver, takesField, type AccessPath } from "./access-path.ts";
+import { accessPaths, fixesField, inShape, keyName, pathOn, rangesOver, takesField, type AccessPath } from "./access-path.ts";
 import { sameValue, type When } from "../keys/template.ts";
 import { jsonText } from "../util/json-text.ts";
 import { startsAtZero } from "../schema/derived.ts";
 import { searchRows } from "./assumed-rows.ts";
-import { choicesFor, choosePath, priced, ranked, searchesOf, searchShapes, type Planning, type Searching } from "./choose-path.ts";
+import {
+  type Choice,
+  choicesFor,
+  choosePath,
+  priced,
+  ranked,
+  searchesOf,
+  searchShapes,
+  type Planning,
+  type Searching,
+} from "./choose-path.ts";
 import { tellsIds } from "./projected-attributes.ts";
 import { canRange, exactRanges, filtered } from "./rules.ts";
 
@@ -230,6 +240,41 @@ const onSharedIndex = (planning: Planning, merge: Merge): Merge => {
   );
 };
 
+/**
+ * Several kinds in one partition of an index, all items of each: one Query reads what a Query for each would. A kind whose sort
+ * key says more has a range of its own, and so have kinds that others lie between.
+ */
+const oneQuery: Searching["oneQuery"] = (planning, { inputs }) => {
+  const { catalog } = planning;
+  const leaves = inputs.map((input) =>
+    input.kind === "filter" ? { search: input.input, conditions: input.conditions } : { search: input, conditions: [] },
+  );
+  const searches = leaves.flatMap(({ search }) => (search.kind === "search" ? [search] : []));
+  const [first] = searches;
+  if (!first || searches.length < leaves.length) return undefined;
+  const knownOf = ({ known }: Search): string => JSON.stringify(known);
+  if (new Set(searches.map(({ name }) => name)).size < searches.length || searches.some((one) => knownOf(one) !== knownOf(first)))
+    return undefined;
+  const chosen = searches.map((search) => choosePath(planning, search));
+  const isWhole = ({ path: { index, prefix, scatters } }: Choice): boolean =>
+    index.name === chosen[0]?.path.index.name && !scatters && (prefix?.template.fields.length ?? 0) === 0;
+  if (!chosen.every(isWhole) || searches.some(({ range, select }) => range.length > 0 || select !== undefined)) return undefined;
+  const shapes = chosen.flatMap(({ path }) => path.shapes);
+  const known = new Set(first.known.map(({ path }) => path));
+  const path = pathOn(catalog, { index: chosen[0]!.path.index, shapes, known, implied: "all" });
+  if (!path || path.sharesPrefix) return undefined;
+  const isOnServer = (condition: Condition): boolean =>
+    searches.every(({ filter }) => filter.some(({ slot }) => slot === condition.slot)) &&
+    pathsOf([condition]).every((name) => shapes.every(({ stored }) => (stored[name] ?? name) === (shapes[0]!.stored[name] ?? name)));
+  const filters = new Map(searches.flatMap(({ filter }) => filter).map((condition) => [condition.slot, condition]));
+  const filter = [...filters.values()].filter(isOnServer);
+  const inMemory = new Map(leaves.flatMap(({ conditions }) => conditions).map((condition) => [condition.slot, condition]));
+  for (const condition of filters.values()) if (!filter.includes(condition)) inMemory.set(condition.slot, condition);
+  const rows = chosen.reduce((sum, one) => sum + one.rows, 0);
+  const bytes = chosen.reduce((sum, one) => sum + one.rows * one.bytes, 0) / Math.max(1, rows);
+  return { path, search: { ...first, filter }, rows, bytes, conditions: [...inMemory.values()] };
+};
+
 const pushConditions = (planning: Planning, { conditions }: Filter, search: Search): LogicalPlan => {
   const { path } = choosePath(planning, search);
   const known = new Set(search.known.flatMap(({ slot, of }) => [slot, of ?? slot]));
@@ -243,4 +288,4 @@ const pushConditions = (planning: Planning, { conditions }: Filter, search: Sear
 };
 
 /** How searches are planned. */
-export const searching: Searching = { choices, refuse, onSharedIndex, pushConditions };
+export const searching: Searching = { choices, refuse, onSharedIndex, oneQuery, pushConditions };
