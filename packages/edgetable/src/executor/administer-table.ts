@@ -129,6 +129,28 @@ const recordModel = async (session: Session, context: CallContext): Promise<void
   }
 };
 
+/**
+ * Adds the kinds of items that the table's record lacks, so that a later change of their order or keys is noticed. Leaves the
+ * record as it is while a migration is under way, which writes it at its end. Whoever may not read or write items leaves it too.
+ */
+const recordNewKinds = async (session: Session, context: CallContext): Promise<void> => {
+  const { readRecord, recordedModel, writeRecord } = await import("./model-record.ts");
+  const { descriptionHash, withNewKinds } = await import("../schema/describe-model.ts");
+  const { model: ours } = recordedModel(session);
+  try {
+    for (let isWritten = false; !isWritten;) {
+      const record = await readRecord(session, context);
+      if (!record.current || record.migration) return;
+      const model = withNewKinds(record.current.model, ours, session.catalog);
+      if (model === record.current.model) return;
+      const current = { hash: descriptionHash(model), model };
+      isWritten = await writeRecord(session, record, { current, migration: undefined }, context);
+    }
+  } catch (error) {
+    if (!isEdgetableError(error, "execute.accessDenied")) throw error;
+  }
+};
+
 /** Creates the table and waits until it is active. A table that exists, or is created meanwhile, has to fit the model. */
 export const createTable = async (
   session: Session,
@@ -153,7 +175,7 @@ export const createTable = async (
   await enableExpiry(session, context);
   if (stream && !created) await enableStream(session, context);
   // A table in a layout of its own may be read by programs that do not know Edgetable: it has no record until it is migrated.
-  if (created && catalog.escapes) await recordModel(session, context);
+  if (catalog.escapes) await (created ? recordModel : recordNewKinds)(session, context);
   else if (created) noteComplete(session);
   return { created };
 };

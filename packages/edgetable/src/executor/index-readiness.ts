@@ -1,7 +1,7 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import type { AccessStep } from "../ir/physical-plan.ts";
-import { keyAttributes, type Shape } from "../schema/catalog.ts";
-import { type DescribedItem, describeModel, type ModelDescription, sameEntry } from "../schema/describe-model.ts";
+import { keyAttributes } from "../schema/catalog.ts";
+import { describeModel, type ModelDescription, sameEntry, withNewKinds } from "../schema/describe-model.ts";
 import { Meter } from "./call.ts";
 import { readRecord } from "./model-record.ts";
 import type { CallContext, Session } from "./session.ts";
@@ -17,29 +17,14 @@ const sessions = new WeakMap<Session["jobs"], Knowledge>();
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** True for a kind of items that the recorded model does not have, by this name or another: its items are younger than the record. */
-const isNew = ({ catalog }: Session, { id, role }: Shape, ours: ModelDescription, recorded: ModelDescription): boolean => {
-  if (role !== "own" || recorded.items[id]) return false;
-  const { partitionKey, sortKey } = catalog.index;
-  const keyOf = (item: DescribedItem | undefined): string => JSON.stringify([item?.keys[partitionKey], item?.keys[sortKey ?? ""]]);
-  const key = keyOf(ours.items[id]);
-  return !Object.values(recorded.items).some((item) => keyOf(item) === key);
-};
-
-/**
- * Entries of indexes that the recorded model lacks or has otherwise, as `index shape`. A new edge type is in the indexes of its
- * layout since its first edge; an index that the model declares may be younger than the kind.
- */
-const incompleteEntries = (session: Session, ours: ModelDescription, recorded: ModelDescription): ReadonlySet<string> => {
-  const { catalog } = session;
+/** Entries of indexes that the recorded model lacks or has otherwise, as `index shape`. */
+const incompleteEntries = ({ catalog }: Session, ours: ModelDescription, recorded: ModelDescription): ReadonlySet<string> => {
+  const known = withNewKinds(recorded, ours, catalog);
   const incomplete = new Set<string>();
   for (const index of catalog.indexes) {
-    const isDeclared = Object.hasOwn(catalog.definition.indexes ?? {}, index.name ?? "");
-    for (const shape of catalog.shapes) {
-      const { id, keys } = shape;
+    for (const { id, keys } of catalog.shapes) {
       if (!keyAttributes(index).every((attribute) => attribute in keys)) continue;
-      if (!isDeclared && isNew(session, shape, ours, recorded)) continue;
-      if (!sameEntry(recorded, ours, [index, id])) incomplete.add(`${index.name} ${id}`);
+      if (!sameEntry(known, ours, [index, id])) incomplete.add(`${index.name} ${id}`);
     }
   }
   return incomplete;

@@ -333,8 +333,10 @@ const begin = async (run: Migrating, record: ModelRecord): Promise<ModelRecord> 
   const migration: RecordedMigration = { ...recordedModel(session), since: session.effects.now(), creates };
   const isOurs = await step(run, async (context) => writeRecord(session, record, { current: record.current, migration }, context));
   const now = await step(run, async (context) => readRecord(session, context));
-  if (!isOurs) checkModel(session, now, plan.model);
-  return now;
+  if (isOurs) return now;
+  checkModel(session, now, plan.model);
+  // A program that created the table has recorded its kinds meanwhile.
+  return begin(run, now);
 };
 
 const takeSteps = async (run: Migrating): Promise<boolean> => {

@@ -205,6 +205,42 @@ export const describedEntry = (
   return templates.every((template) => template !== undefined) ? templates : undefined;
 };
 
+/** A kind's keys without those of declared indexes, and in whichever form its attributes may be. */
+const asFound = (item: DescribedItem, declared: ReadonlySet<string>): DescribedItem => {
+  const undeclared = <T>(values: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
+    Object.fromEntries(Object.entries(values).filter(([attribute]) => !declared.has(attribute)));
+  const { shards, former } = item;
+  const isEither = (one: DescribedFormer): DescribedFormer => (one.stored === "new" ? { ...one, stored: "either" } : one);
+  return {
+    ...item,
+    keys: undeclared(item.keys),
+    ...(shards ? { shards: undeclared(shards) } : {}),
+    ...(former ? { former: mapValues(former, isEither) } : {}),
+  };
+};
+
+/**
+ * A recorded model, and the kinds of items of a connection's model that it has by no name. Such items are younger than the
+ * record and have had the keys of their layout since the first. An index that the model declares may be younger than the kind:
+ * its keys are left out. Gives the recorded model itself if there is no such kind.
+ */
+export const withNewKinds = (recorded: ModelDescription, ours: ModelDescription, catalog: Catalog): ModelDescription => {
+  const { partitionKey, sortKey } = catalog.index;
+  const keyOf = (item: DescribedItem | undefined): string => JSON.stringify([item?.keys[partitionKey], item?.keys[sortKey ?? ""]]);
+  const taken = new Set(Object.values(recorded.items).map(keyOf));
+  const isNew = (id: string): boolean => !recorded.items[id] && !taken.has(keyOf(ours.items[id]));
+  const declared = new Set(
+    catalog.indexes.filter(({ name }) => Object.hasOwn(catalog.definition.indexes ?? {}, name ?? "")).flatMap(keyAttributes),
+  );
+  const added: Record<string, DescribedItem> = {};
+  for (const { id, role } of catalog.shapes) {
+    const item = ours.items[id];
+    // The second copies of an edge are as old as the edge.
+    if (item && !recorded.items[id] && isNew(role === "mirror" ? id.replace(/:mirror$/, "") : id)) added[id] = asFound(item, declared);
+  }
+  return Object.keys(added).length === 0 ? recorded : { ...recorded, items: { ...recorded.items, ...added } };
+};
+
 const EITHER = "either ";
 
 /** True if items may have keys of two models in an index, after a migration from one to the other was undone. */
