@@ -148,7 +148,7 @@ const propertiesOf = (
   { dialect, asText }: { readonly dialect: Dialect; readonly asText: ReadonlySet<string> },
 ): readonly Output[] => {
   const free = freeName();
-  const given = columns.filter(({ attribute, name }) => attribute !== undefined || name === "more");
+  const given = columns.filter(({ attribute, name, within }) => (attribute !== undefined && !within) || name === "more");
   return given.map((column) => {
     const { attribute, name, type } = column;
     const property = free(attribute !== undefined && /^[A-Za-z_]\w*$/.test(attribute) ? attribute : name);
@@ -230,7 +230,7 @@ const textColumns = async (lake: Lake, { format, lists = "native" }: BulkOptions
   const found = new Map<string, ReadonlySet<string>>();
   for (const { name, kind, columns } of lake.tables) {
     if (kind === "cells") continue;
-    const listed = columns.filter(isList);
+    const listed = columns.filter((column) => isList(column) && !column.within);
     if (lists === "text" || (kind === "edge" && !edgeArrays)) {
       found.set(name, new Set(listed.map((column) => column.name)));
       continue;

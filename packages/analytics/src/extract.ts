@@ -78,8 +78,8 @@ const writeLake = async (
     );
     const [counted] = await database.rows(`select count(*) as rows from read_parquet(${literal(join(folder, name, "*.parquet"))})`);
     const stored: StoredTable["columns"][number][] = [];
-    for (const [at, { name: column, attribute }] of columns.entries())
-      stored.push({ name: column, attribute, type: staged.types[at] ?? "text" });
+    for (const [at, { name: column, attribute, within }] of columns.entries())
+      stored.push({ name: column, attribute, type: staged.types[at] ?? "text", ...(within ? { within } : {}) });
     stored.push({ name: "more", attribute: undefined, type: "json" });
     const symmetric = kind === "edge" && catalog.edges[definition]?.definition.symmetric === true;
     tables.push({ name, kind, definition, key, rows: Number(counted?.["rows"]), columns: stored, ...(symmetric ? { symmetric } : {}) });

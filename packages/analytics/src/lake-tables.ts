@@ -1,4 +1,5 @@
 import type { AnyNode, Catalog, StandardSchema } from "edgetable";
+import { factWhere, type Condition, type PathSteps } from "edgetable/check";
 import { attributeTypes, type ColumnType } from "./column-type.ts";
 
 /** One column of a table in the lake. */
@@ -9,6 +10,8 @@ export interface Column {
   readonly attribute: string | undefined;
   /** Undefined if only the values tell. */
   readonly type: ColumnType | undefined;
+  /** Of a value within an attribute, which `attribute` names by its path: the path as steps. */
+  readonly within?: PathSteps | undefined;
 }
 
 /** One table of the lake: the rows of one node, edge or part of the model. */
@@ -126,6 +129,14 @@ const attributesOf = (catalog: Catalog, name: string, definition: Definition): T
   return types;
 };
 
+/** The values within attributes of edges or parts by which derived attributes choose what counts, by path. */
+const comparedPaths = ({ facts }: Catalog, kind: Kind, name: string): ReadonlyMap<string, PathSteps> => {
+  const pathsIn = ({ path, steps, of = [] }: Condition): readonly (readonly [string, PathSteps])[] =>
+    steps ? [[path, steps]] : of.flatMap((all) => all.flatMap(pathsIn));
+  const over = [...facts.aggregates, ...facts.summaries].filter((fact) => fact.over.kind === kind && fact.over.name === name);
+  return new Map(over.flatMap((fact) => factWhere(fact)?.conditions.flatMap(pathsIn) ?? []));
+};
+
 /** The tables of a model: one for each node, edge and part, with the columns of their schemas. */
 export const lakeTables = (catalog: Catalog): readonly LakeTable[] => {
   const { nodes, edges, parts } = catalog;
@@ -137,10 +148,16 @@ export const lakeTables = (catalog: Catalog): readonly LakeTable[] => {
   };
   // A schema may not list its attributes, such as that of the parts that hold users' fields: the fields of a key are known.
   const keyFields = (fields: readonly string[]): Types => new Map(fields.map((field) => [field, undefined] as const));
-  const columnsOf = (given: readonly Column[], attributes: ReadonlyMap<string, ColumnType | undefined>): readonly Column[] => {
+  const columnsOf = (
+    given: readonly Column[],
+    attributes: ReadonlyMap<string, ColumnType | undefined>,
+    paths: ReadonlyMap<string, PathSteps> = new Map(),
+  ): readonly Column[] => {
     // `more` holds what the schema does not list.
     const columnName = namer([...given.map(({ name }) => name), "more"]);
-    return [...given, ...[...attributes].map(([attribute, type]): Column => ({ name: columnName(attribute), attribute, type }))];
+    const plain = [...attributes].map(([attribute, type]): Column => ({ name: columnName(attribute), attribute, type }));
+    const inner = [...paths].map(([path, within]): Column => ({ name: columnName(path), attribute: path, type: undefined, within }));
+    return [...given, ...plain, ...inner];
   };
   const keyOf = (columns: readonly Column[], attributes: readonly string[]): Pick<LakeTable, "key" | "columns"> => ({
     key: attributes.flatMap((key) => columns.filter(({ attribute }) => attribute === key).map(({ name }) => name)),
@@ -158,13 +175,25 @@ export const lakeTables = (catalog: Catalog): readonly LakeTable[] => {
       name: tableName(name),
       kind: "edge",
       definition: name,
-      ...keyOf(columnsOf([text("source"), text("target")], new Map([...keyFields(key), ...attributesOf(catalog, name, definition)])), key),
+      ...keyOf(
+        columnsOf(
+          [text("source"), text("target")],
+          new Map([...keyFields(key), ...attributesOf(catalog, name, definition)]),
+          comparedPaths(catalog, "edge", name),
+        ),
+        key,
+      ),
     })),
     ...Object.values(parts).map(({ name, definition, idFields }): LakeTable => {
       const attributes = new Map([...idColumns(definition.of), ...keyFields(idFields), ...attributesOf(catalog, name, definition)]);
       // One that edges lead to is named as their ends name it.
       const leading = catalog.ends[name] ? [text("owner"), text("node")] : [text("owner")];
-      return { name: tableName(name), kind: "part", definition: name, ...keyOf(columnsOf(leading, attributes), idFields) };
+      return {
+        name: tableName(name),
+        kind: "part",
+        definition: name,
+        ...keyOf(columnsOf(leading, attributes, comparedPaths(catalog, "part", name)), idFields),
+      };
     }),
   ];
 };

@@ -10,6 +10,8 @@ export interface StoredColumn {
   /** The attribute of the model; undefined for `node`, `source`, `target`, `owner` and `more`. */
   readonly attribute?: string | undefined;
   readonly type: ColumnType;
+  /** Of a value within an attribute, which `attribute` names by its path: the path as steps. */
+  readonly within?: readonly (string | number)[];
 }
 
 /** A stored table: a folder of Parquet files. */

@@ -1,5 +1,6 @@
 import type { DuckDBAppender } from "@duckdb/node-api";
 import { EdgetableError, type Catalog } from "edgetable";
+import { valueWithin } from "edgetable/check";
 import { columnCast, columnText, fits, widened, type ColumnType } from "./column-type.ts";
 import { literal, type Database } from "./duckdb.ts";
 import { lakeTables, nodeText, type LakeTable } from "./lake-tables.ts";
@@ -115,7 +116,8 @@ export class Staging {
     const { columns } = staged.table;
     for (const text of leading) appender.appendVarchar(text);
     for (let at = leading.length; at < columns.length; at++) {
-      const text = this.#columnText(placed, at, attributes[columns[at]!.attribute!]);
+      const { attribute, within } = columns[at]!;
+      const text = this.#columnText(placed, at, within ? valueWithin(attributes, within) : attributes[attribute!]);
       if (text === undefined) appender.appendNull();
       else appender.appendVarchar(text);
     }

@@ -1,4 +1,5 @@
 import { EdgetableError, type Catalog } from "edgetable";
+import { factWhere, type Condition } from "edgetable/check";
 import { type ColumnType, sqlTypes } from "../column-type.ts";
 import { type StoredColumn, type StoredTable, tableOf } from "../lake.ts";
 
@@ -88,29 +89,32 @@ const endField = ({ nodes }: Catalog, types: readonly string[], { column, field 
   };
 };
 
-const isComparisons = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+/** The rows that a condition is put to, as `e`. */
+interface Ranged {
+  readonly catalog: Catalog;
+  readonly table: StoredTable;
+  readonly values: readonly unknown[];
+}
 
-const eachComparison = (value: unknown): readonly (readonly [operator: string, operand: unknown])[] =>
-  isComparisons(value) ? Object.entries(value) : [["eq", value]];
-
-/** The conditions of a fact on the rows `e` in SQL. */
-const conditions = (catalog: Catalog, table: StoredTable, where: AggregateFact["where"]): readonly string[] =>
-  Object.entries(where ?? {}).flatMap(([attribute, value]) => {
-    const edge = table.kind === "edge" ? catalog.edges[table.definition] : undefined;
-    if (edge && (attribute === "from" || attribute === "to")) {
-      // An edge without direction leads from the node that it counts at.
-      const ends = edge.definition.symmetric ? { from: "e.near__", to: "e.far__" } : { from: "e.source", to: "e.target" };
-      return Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([field, compared]) => {
-        const of = endField(catalog, edge[attribute], { column: ends[attribute], field });
-        return eachComparison(compared).map(([operator, operand]) =>
-          comparison(of(operator === "exists" ? "" : operand), operator, operand),
-        );
-      });
-    }
-    const { name, type } = attributeColumn(table, attribute);
-    return eachComparison(value).map(([operator, operand]) => comparison({ sql: `e.${name}`, type }, operator, operand));
-  });
+/** One condition on the rows `e` in SQL, of the same form as those that transactions and streams judge rows by. */
+const conditionSql = (ranged: Ranged, { path, steps, operator, slot, of = [] }: Condition): string => {
+  const { catalog, table, values } = ranged;
+  if (operator === "or" || operator === "not") {
+    const any = of.map((all) => `(${all.map((one) => conditionSql(ranged, one)).join(" and ")})`).join(" or ");
+    // A comparison with an absent value is unknown in SQL, and does not hold in DynamoDB.
+    return operator === "or" ? `(${any})` : `not coalesce(${any}, false)`;
+  }
+  const edge = table.kind === "edge" ? catalog.edges[table.definition] : undefined;
+  const end = edge && !steps ? (["from", "to"] as const).find((one) => path.startsWith(`${one}.`)) : undefined;
+  if (edge && end) {
+    // An edge without direction leads from the node that it counts at.
+    const ends = edge.definition.symmetric ? { from: "e.near__", to: "e.far__" } : { from: "e.source", to: "e.target" };
+    const of = endField(catalog, edge[end], { column: ends[end], field: path.slice(end.length + 1) });
+    return comparison(of(operator === "exists" ? "" : values[slot]), operator, values[slot]);
+  }
+  const { name, type } = attributeColumn(table, path);
+  return comparison({ sql: `e.${name}`, type }, operator, values[slot]);
+};
 
 const measure = ({ operation, of }: Pick<AggregateFact, "operation" | "of">, table: StoredTable): string => {
   if (operation === "count") return "count(*)";
@@ -126,8 +130,10 @@ const measure = ({ operation, of }: Pick<AggregateFact, "operation" | "of">, tab
 // Columns of a lake have no two underscores in a row, so no attribute is called as the ends that are added here.
 
 /** The rows of a table that count towards a fact, as a condition on `e`. */
-const counted = (catalog: Catalog, table: StoredTable, { where, of }: Pick<AggregateFact, "where" | "of">): string => {
-  const filters = [...conditions(catalog, table, where), ...(of === undefined ? [] : [`e.${attributeColumn(table, of).name} is not null`])];
+const counted = (catalog: Catalog, table: StoredTable, fact: AggregateFact | SummaryFact): string => {
+  const where = factWhere(fact);
+  const filters = where?.conditions.map((one) => conditionSql({ catalog, table, values: where.values }, one)) ?? [];
+  if (fact.of !== undefined) filters.push(`e.${attributeColumn(table, fact.of).name} is not null`);
   return filters.length === 0 ? "" : ` where ${filters.join(" and ")}`;
 };
 

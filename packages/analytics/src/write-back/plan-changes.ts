@@ -71,9 +71,10 @@ const definitionOf = ({ nodes, edges, parts }: Catalog, { kind, name, definition
 };
 
 const columnNamed = (table: StoredTable, attribute: string): StoredColumn => {
-  const found = table.columns.find((column) => column.attribute === attribute);
+  const columns = table.columns.filter(({ within }) => !within);
+  const found = columns.find((column) => column.attribute === attribute);
   if (found) return found;
-  const known = table.columns.flatMap((column) => column.attribute ?? []);
+  const known = columns.flatMap((column) => column.attribute ?? []);
   return refuse(
     `"${table.definition}" has no attribute "${attribute}".${didYouMean(attribute, known)} Add it to the schema, as optional, and extract again.`,
     { definition: table.definition, attribute, known },

@@ -4,6 +4,8 @@ export { explanationLines, explanationText, showKey, type Explained, type Explan
 export { rewriteItem, type RewrittenItem } from "./rewrite-item.ts";
 export { recommendShards, type ShardAdvice, type ShardDemand } from "./recommend-shards.ts";
 export { exampleItems, tableDesign, type TableDesign } from "./table-design.ts";
+export { factWhere, type Condition, type Conditions } from "../ir/condition.ts";
+export { valueWithin, type PathSteps } from "../schema/attribute-path.ts";
 export { RESERVED_NAMES } from "../schema/check-model/check-names.ts";
 export { isFieldPart } from "../schema/grid-parts.ts";
 export { tenantKeys, type PartitionKey, type TenantKey, type TenantKeys } from "../schema/tenant-keys.ts";

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { isPath, stepsOf } from "../ir/attribute-path.ts";
+import { isPath, stepsOf } from "../schema/attribute-path.ts";
 import { fieldsIn, readWhere } from "../ir/condition.ts";
 import type { Changes, Guards } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";

@@ -1,4 +1,4 @@
-import { attributesIn } from "../ir/attribute-path.ts";
+import { attributesIn } from "../schema/attribute-path.ts";
 import { filtersIn } from "../ir/condition.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Direction } from "../query/reads.ts";

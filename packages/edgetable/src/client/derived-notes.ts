@@ -160,8 +160,7 @@ const rowIn = (write: LogicalWrite): Row | undefined => {
 /** True if a row that is written is known to count for nothing. */
 const countsForNothing = ({ entry: { definition } }: Tied, aggregate: Aggregate, row: Row): boolean => {
   const copied = derivedNames(definition);
-  const paths = [aggregate.fact.of, ...(aggregate.where?.conditions.map(({ path }) => path) ?? [])];
-  return !counts(aggregate, row) && !paths.some((path) => path !== undefined && copied.includes(path));
+  return !counts(aggregate, row) && !aggregate.fields.some((field) => copied.includes(field));
 };
 
 const isSource = ({ fact }: Aggregate, subject: Tied): boolean => {

@@ -1,6 +1,6 @@
 import type { Call, Cost, RunOptions } from "../executor/call.ts";
 import type { DeletionProgress } from "../executor/jobs/delete-node.ts";
-import type { AtPath, AttributePath } from "../ir/attribute-path.ts";
+import type { AtPath, AttributePath } from "../schema/attribute-path.ts";
 import type { Where } from "../ir/condition.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import type { Upserted, UpsertOutcome, WriteOutcome, Written } from "../ir/write-outcome.ts";

@@ -13,7 +13,8 @@ import {
   type PathSteps,
   stepsOf,
   valueWithin,
-} from "./attribute-path.ts";
+} from "../schema/attribute-path.ts";
+import type { DerivedFact } from "../schema/facts.ts";
 
 /** How an attribute is compared. `eq` is what a bare value means. */
 export type ComparisonOperator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte" | "between" | "beginsWith" | "contains" | "in" | "exists";
@@ -228,6 +229,10 @@ export const readWhere = (where: Readonly<Record<string, unknown>>, nested: read
   }
   return { conditions, values };
 };
+
+/** The conditions of a derived attribute on the edges or parts that it ranges over; undefined if all of them count. */
+export const factWhere = ({ where, over }: Pick<DerivedFact, "where" | "over">): Conditions | undefined =>
+  where && readWhere(where, over.kind === "edge" ? ["from", "to"] : []);
 
 type Orderable = string | number | bigint;
 

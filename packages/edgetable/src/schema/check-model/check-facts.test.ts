@@ -42,6 +42,7 @@ describe("aggregates", () => {
       expect.stringContaining('a transaction cannot keep it: "by" is written by the stream or a job, after the transaction'),
     ]);
     expect(messages({ copies, derived: { anns: count({ in: "takes", where: { by: "Ann" }, freshness: "stream" }) } })).toEqual([]);
+    expect(messages({ copies, derived: { others: count({ in: "takes", where: { or: [{ not: { by: "Ann" } }] } }) } })).toHaveLength(1);
     expect(messages({ copies: { from: ["name"] }, derived: { anns: count({ in: "takes", where: { name: "Ann" } }) } })).toEqual([]);
   });
 
@@ -64,6 +65,22 @@ describe("aggregates", () => {
     ["no source", { n: count({} as never) }, {}, "give one of `in`, `out` and `parts`"],
     ["an unknown attribute", { n: sum({ in: "takes", of: "grad" }) }, {}, 'Did you mean "grade"?'],
     ["an unknown condition", { n: count({ in: "takes", where: { grad: 1 } }) }, {}, 'Did you mean "grade"?'],
+    [
+      "an unknown condition within others",
+      { n: count({ in: "takes", where: { not: { or: [{ grad: 1 }] } } }) },
+      {},
+      'Did you mean "grade"?',
+    ],
+    ["a path into an unknown attribute", { n: count({ in: "takes", where: { "grad.best": 1 } }) }, {}, 'Did you mean "grade"?'],
+    ["a text that is no path", { n: count({ in: "takes", where: { "grade..a": 1 } }) }, {}, '"grade..a" is no path within an attribute'],
+    [
+      "alternatives that are no list",
+      { n: count({ in: "takes", where: { or: { grade: 1 } } }) },
+      {},
+      "`or` takes a list of 1 to 100 conditions",
+    ],
+    ["nothing that is denied", { n: count({ in: "takes", where: { or: [{ not: {} }] } }) }, {}, "`not` takes conditions"],
+    ["a type within others", { n: count({ in: "takes", where: { not: { grade: "5" } } }) }, {}, 'and never "5"'],
     ["a sum of texts", { n: sum({ parts: "room", of: "room" }) }, {}, '"room" is text by its schema, and a sum takes numbers'],
     [
       "a mean of copied texts",

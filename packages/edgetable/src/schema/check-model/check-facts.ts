@@ -1,5 +1,6 @@
 import { fieldNames } from "../build-catalog.ts";
 import { attributeKind } from "../attribute-kind.ts";
+import { isPath, stepsOf } from "../attribute-path.ts";
 import { type AnyEdge, type AnyNode, type AnyPart, degreeLimit, endTypes, type GraphDefinition } from "../definition.ts";
 import { type AggregateSource, copiesIn, type CopyList, type CopySettings, type DerivedAttribute, summarized } from "../derived.ts";
 import { attributesOf, factsOf } from "../facts.ts";
@@ -23,6 +24,57 @@ interface Declared {
   readonly derived: DerivedAttribute;
 }
 
+/** The attributes with what is asked of them, those within `or` and `not` included. */
+const comparisonsIn = (where: Readonly<Record<string, unknown>>): readonly (readonly [name: string, condition: unknown])[] =>
+  Object.entries(where).flatMap(([name, condition]): (readonly [string, unknown])[] => {
+    if (name !== "or" && name !== "not") return [[name, condition]];
+    return groupIn(name, condition)?.flatMap(comparisonsIn) ?? [];
+  });
+
+/** The conditions in an `or` or `not`; undefined for a value that is none. */
+const groupIn = (name: "or" | "not", value: unknown): readonly Readonly<Record<string, unknown>>[] | undefined => {
+  const members: unknown = name === "not" ? [value] : value;
+  const isWhere = (one: unknown): boolean => typeof one === "object" && one !== null && !Array.isArray(one) && Object.keys(one).length > 0;
+  const isGroup = Array.isArray(members) && members.length > 0 && members.length <= 100 && members.every(isWhere);
+  return isGroup ? (members as readonly Readonly<Record<string, unknown>>[]) : undefined;
+};
+
+/** The attribute that a name is about: of a path, the one that it leads into. Undefined for a text that is no path. */
+const attributeIn = (name: string): string | undefined => {
+  if (!isPath(name)) return name;
+  try {
+    return stepsOf(name)[0];
+  } catch {
+    return undefined;
+  }
+};
+
+const comparedAttributes = ({ where = {} }: Pick<DerivedAttribute, "where">): readonly string[] =>
+  comparisonsIn(where).flatMap(([name]) => attributeIn(name) ?? []);
+
+/** Conditions that cannot be read, and attributes that the edges or parts do not have. */
+export const checkWhere = (
+  derived: Pick<DerivedAttribute, "where">,
+  { place, known }: { readonly place: string; readonly known: readonly string[] | undefined },
+  report: Report,
+): void => {
+  const at = `${place}.where`;
+  const checkGroups = (where: Readonly<Record<string, unknown>>): void => {
+    for (const name of ["or", "not"] as const) {
+      if (!Object.hasOwn(where, name)) continue;
+      const group = groupIn(name, where[name]);
+      const takes = name === "or" ? "a list of 1 to 100 conditions, such as [{ name: … }, { … }]" : "conditions, such as { name: … }";
+      if (!group) report("setting", at, `\`${name}\` takes ${takes}, got ${shown(where[name])}.`);
+      else for (const one of group) checkGroups(one);
+    }
+  };
+  checkGroups(derived.where ?? {});
+  for (const [name] of comparisonsIn(derived.where ?? {}))
+    if (attributeIn(name) === undefined)
+      report("setting", at, `"${name}" is no path within an attribute. Write "address.city", "tags[0]" or settings["a.b"].`);
+  reportUnknown(report, at, [...new Set(comparedAttributes(derived))], { rule: "attribute", what: "an attribute here", known });
+};
+
 /** The attributes of the edges or parts that the stream or a job writes into them. */
 const lateAttributes = ({ edges, parts }: GraphDefinition, { in: into, out, parts: part }: AggregateSource): readonly string[] => {
   const edge = edges?.[into ?? out ?? ""];
@@ -35,8 +87,9 @@ const lateAttributes = ({ edges, parts }: GraphDefinition, { in: into, out, part
 
 /** What a transaction cannot see or keep of the edges or parts that an aggregate ranges over. */
 const beyondTransactions = (definition: GraphDefinition, { node, definition: owner, derived }: Declared): string | undefined => {
-  const { source, operation, of, where = {} } = derived;
-  const late = lateAttributes(definition, source).find((one) => one === of || Object.hasOwn(where, one));
+  const { source, operation, of } = derived;
+  const compared = comparedAttributes(derived);
+  const late = lateAttributes(definition, source).find((one) => one === of || compared.includes(one));
   if (late !== undefined) return `"${late}" is written by the stream or a job, after the transaction`;
   if (!IN_TRANSACTIONS.includes(operation))
     return `when the row that holds the ${operation} goes, the next one has to be found among all others, which a transaction cannot do`;
@@ -195,7 +248,7 @@ export const checkNatures = (
       `${place}.of`,
       `"${of}" is ${added} by its schema, and a ${operation} takes numbers. Name an attribute that is a number.`,
     );
-  for (const [name, condition] of Object.entries(where)) {
+  for (const [name, condition] of comparisonsIn(where)) {
     const nature = natureIn(definition, ranged, name);
     const wrong = nature && comparedWith(condition).find((value) => (natureOf(value) ?? nature) !== nature);
     if (wrong !== undefined)
@@ -209,7 +262,7 @@ const checkDerived = (definition: GraphDefinition, declared: Declared, report: R
     report("name", place, "this is not a derived attribute: make it with count, sum, average, min, max or distinct.");
     return;
   }
-  const { source, of, where = {}, freshness, operation } = derived;
+  const { source, of, freshness, operation } = derived;
   reportUnknown(report, `${place}.freshness`, [freshness], { rule: "setting", what: "a freshness", known: FRESHNESS });
   checkWithin(place, derived, report);
   if (!checkSource(definition, declared, report)) return;
@@ -219,11 +272,7 @@ const checkDerived = (definition: GraphDefinition, declared: Declared, report: R
   if (of !== undefined) reportUnknown(report, `${place}.of`, [of], { rule: "attribute", what: "an attribute here", known });
   else if (operation !== "count" && operation !== "distinct")
     report("setting", place, `${operation} needs \`of\`: the attribute whose values it takes.`);
-  reportUnknown(report, `${place}.where`, Object.keys(where), {
-    rule: "attribute",
-    what: "an attribute here",
-    known: known && [...known, ...ends],
-  });
+  checkWhere(derived, { place, known: known && [...known, ...ends] }, report);
   if (ranged) checkNatures(definition, ranged, declared, report);
   const { layout } = definition;
   if (freshness === "stream" && !IN_TRANSACTIONS.includes(operation) && layout && !hasTextSort(layout))
@@ -329,7 +378,7 @@ const checkCycles = (definition: GraphDefinition, report: Report): void => {
   /** What is aggregated over an attribute of an edge or part. */
   const over = (name: string, attribute: string): readonly (readonly [string, string])[] =>
     derived.flatMap((fact): (readonly [string, string])[] =>
-      fact.over.name === name && (fact.of === attribute || Object.hasOwn(fact.where ?? {}, attribute))
+      fact.over.name === name && (fact.of === attribute || comparedAttributes(fact).includes(attribute))
         ? [[fact.owner, fact.attribute]]
         : [],
     );

@@ -2,7 +2,7 @@ import { type AnyEdge, endTypes, type GraphDefinition } from "../definition.ts";
 import { copiesIn, type DerivedAttribute, summarized, type SummaryDirection } from "../derived.ts";
 import { attributesOf } from "../facts.ts";
 import { attributeNames } from "../standard-schema.ts";
-import { checkNatures, checkWithin } from "./check-facts.ts";
+import { checkNatures, checkWhere, checkWithin } from "./check-facts.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
 
 const OPERATIONS = ["count", "sum", "min", "max", "average", "distinct"];
@@ -63,7 +63,7 @@ const checkSummary = (definition: GraphDefinition, declared: Declared, report: R
     report("name", place, "this is not a derived attribute: make it with count, sum, average, min, max or distinct.");
     return;
   }
-  const { of, where = {}, freshness, operation, shards } = derived;
+  const { of, freshness, operation, shards } = derived;
   checkWithin(place, derived, report);
   const other = checkOver(definition, declared, report);
   if (!summarized(derived.source)) return;
@@ -79,12 +79,7 @@ const checkSummary = (definition: GraphDefinition, declared: Declared, report: R
   const known = attributesOf(other);
   if (of !== undefined) reportUnknown(report, `${place}.of`, [of], { rule: "attribute", what: "an attribute here", known });
   else if (operation !== "count") report("setting", place, `${operation} needs \`of\`: the attribute whose values it takes.`);
-  const ends = ["from", "to"];
-  reportUnknown(report, `${place}.where`, Object.keys(where), {
-    rule: "attribute",
-    what: "an attribute here",
-    known: known && [...known, ...ends],
-  });
+  checkWhere(derived, { place, known: known && [...known, "from", "to"] }, report);
   checkNatures(definition, other, declared, report);
 };
 

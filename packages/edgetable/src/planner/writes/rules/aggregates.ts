@@ -1,4 +1,4 @@
-import { type Conditions, holds, readWhere } from "../../../ir/condition.ts";
+import { type Conditions, factWhere, holds, pathsOf } from "../../../ir/condition.ts";
 import type { EndId } from "../../../ir/logical-write.ts";
 import { type Failure, keyId, type PutStep, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
 import { keyIfComplete } from "../../../requests/encode-item.ts";
@@ -52,10 +52,10 @@ const known = new WeakMap<EdgeEntry | PartEntry, readonly Aggregate[]>();
 const knownSummaries = new WeakMap<EdgeEntry | PartEntry, readonly Summary[]>();
 
 const read = <Fact extends DerivedFact>(fact: Fact): Aggregate<Fact> => {
-  const where = fact.where && readWhere(fact.where, ["from", "to"]);
-  const paths = where?.conditions.map(({ path }) => path.split(".")[0] ?? "") ?? [];
-  const fields = [...(fact.of === undefined ? [] : [fact.of]), ...paths.filter((path) => path !== "from" && path !== "to")];
-  return { fact, where, fields };
+  const where = factWhere(fact);
+  const ofEnd = (path: string): boolean => fact.over.kind === "edge" && (path.startsWith("from.") || path.startsWith("to."));
+  const compared = pathsOf(where?.conditions ?? []).filter((path) => !ofEnd(path));
+  return { fact, where, fields: [...new Set([...(fact.of === undefined ? [] : [fact.of]), ...compared])] };
 };
 
 /** The aggregates over the edges of a type, or the parts of a kind. */
