@@ -1,4 +1,4 @@
-import { count, defineGraph, edge, node, part, type ConnectOptions, type EdgeLayout, type Graph, type Layout } from "edgetable";
+import { count, defineGraph, edge, node, part, sum, type ConnectOptions, type EdgeLayout, type Graph, type Layout } from "edgetable";
 import { z } from "zod";
 import { ANY_VALUE } from "../hostile/names.ts";
 
@@ -52,9 +52,18 @@ const counting = {
     friends: count({ out: "friend" }),
     liked: count({ out: "likes" }),
     works: count({ out: "worksOn" }),
+    weights: sum({ out: "follows", of: "weight" }),
+    weighed: sum({ in: "follows", of: "weight" }),
+    hoursWorked: sum({ out: "worksOn", of: "hours" }),
     worked: count({ out: "worksOn", where: { hours: { gte: 0 } } }),
   },
-  post: { likers: count({ in: "likes" }), workers: count({ in: "worksOn" }), tags: count({ out: "tagged" }) },
+  post: {
+    likers: count({ in: "likes" }),
+    ranks: sum({ in: "likes", of: "rank" }),
+    workers: count({ in: "worksOn" }),
+    hours: sum({ in: "worksOn", of: "hours" }),
+    tags: count({ out: "tagged" }),
+  },
   // The likes of a tag are not kept: where likes lead to posts and tags, the former are taken and the latter counted.
   tag: { tagged: count({ in: "tagged" }) },
 };

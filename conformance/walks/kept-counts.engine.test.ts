@@ -34,7 +34,7 @@ const forgetting = (transport: Transport, taken: () => void): Transport => ({
     if (operation !== "BatchGetItem") return output;
     taken();
     const { Responses = {}, ...rest } = output as Batch;
-    const without = ({ following: _following, works: _works, followers: _followers, ...item }: Item): Item => item;
+    const without = ({ following: _following, works: _works, followers: _followers, ranks: _ranks, ...item }: Item): Item => item;
     const left = Object.entries(Responses).map(([table, items]) => [table, items.map((item, at) => (at % 3 === 1 ? without(item) : item))]);
     return { ...rest, Responses: Object.fromEntries(left) } as typeof output;
   },

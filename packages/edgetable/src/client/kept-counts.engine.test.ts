@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { count, defineGraph, edge, node, part, type SentRequest } from "../index.ts";
+import { count, defineGraph, edge, node, part, type SentRequest, sum } from "../index.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 
 const id = z.string();
@@ -14,6 +14,7 @@ const nodes = {
     derived: {
       students: count({ in: "takes" }),
       passed: count({ in: "takes", where: { grade: { in: ["A", "B"] } } }),
+      points: sum({ in: "takes", of: "points" }),
       visitors: count({ in: "visits", freshness: "stream" }),
       fans: count({ in: "likes", shards: 2 }),
       rooms: count({ parts: "room" }),
@@ -24,7 +25,12 @@ const nodes = {
   }),
 };
 const edges = {
-  takes: edge({ from: "student", to: "course", schema: z.object({ grade: z.string().optional() }), onDelete: ends }),
+  takes: edge({
+    from: "student",
+    to: "course",
+    schema: z.object({ grade: z.string().optional(), points: z.number().optional() }),
+    onDelete: ends,
+  }),
   likes: edge({ from: "student", to: "course", onDelete: ends }),
   visits: edge({ from: "student", to: "course", onDelete: ends }),
   near: edge({ from: "course", to: "course", symmetric: true, onDelete: ends }),
@@ -163,6 +169,34 @@ describe("a walk takes the number of its last hop's edges from the nodes that ke
     const passed = { grade: { in: ["A", "B"] } };
     expect(await db.student(bob).out("takes").in("takes").where(passed).count()).toMatchObject({ count: 1 });
     expect(operations()).toEqual(["Query", "BatchGetItem", "Query", "BatchGetItem"]);
+  });
+
+  test("and the sum over them, when it ranks nodes by a sum", async () => {
+    await db.takes.relink(ann, maths, { points: 0.1 }).orThrow();
+    await db.takes.relink(bob, maths, { points: 0.2 }).orThrow();
+    await db.takes.link(ann, arts).orThrow();
+    sent.length = 0;
+    const ranking = db
+      .student(ann)
+      .out("takes")
+      .walk()
+      .rank({ in: "takes" }, { by: { sum: "points" } });
+    // No edge of arts has the attribute, which a sum of 0 does not tell: its edges are listed.
+    expect((await ranking).items).toEqual([
+      { id: maths, count: 2, value: 0.3 },
+      { id: arts, count: 1, value: undefined },
+    ]);
+    expect(operations()).toEqual(["Query", "BatchGetItem", "Query"]);
+    const { notes, plan } = await ranking.explain();
+    expect(plan.steps.at(-1)).toMatchObject({ by: "kept", kept: { course: { attributes: ["students"], sums: ["points"] } } });
+    expect(notes).toContain('takes "students" and "points" of "course", which the transaction of each write keeps, and counts nothing');
+    sent.length = 0;
+    await db
+      .student(ann)
+      .out("takes")
+      .walk()
+      .rank({ in: "takes" }, { by: { sum: "points" }, kept: "none" });
+    expect(operations()).toEqual(["Query", "Query", "Query"]);
   });
 
   test("not when it samples, or asks for more than the number", async () => {

@@ -110,11 +110,11 @@ export class NeighbourQuery {
 
   count(options: CountOptions = {}): Read<number> {
     const { kept = "transaction" } = checkOptions(options, countOptions);
-    const { node, anchor, id, edge: name, direction, conditions, values, index, consistent } = this.#state;
+    const { node, anchor, id, edge: name, direction, conditions, values, index, consistent, limit } = this.#state;
     const isWhole = anchor.length === this.#driver.catalog.ends[node]?.idFields.length;
     const counted = { node, over: { kind: "edge", name, direction }, conditions, values } as const;
-    const asked = isWhole && index === undefined ? { counted, id, consistent, kept } : undefined;
-    return countCall(this.#driver, this.#request(wants.count), asked);
+    const asked = isWhole && index === undefined ? { counted, id, consistent, kept, limit } : undefined;
+    return countCall(this.#driver, () => this.#request(wants.count), asked);
   }
 
   page(options: NeighbourPage = {}): Read<Page<unknown>> {

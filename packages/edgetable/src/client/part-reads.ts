@@ -89,9 +89,9 @@ export class PartQuery {
   count(options: CountOptions = {}): Read<number> {
     const { kept = "transaction" } = checkOptions(options, countOptions);
     const { shape, name } = this.#entry;
-    const { id, conditions, values, consistent } = this.#state;
+    const { id, conditions, values, consistent, limit } = this.#state;
     const counted = { node: shape.from ?? "", over: { kind: "part", name }, conditions, values } as const;
-    return countCall(this.#driver, this.#request("count"), { counted, id, consistent, kept });
+    return countCall(this.#driver, () => this.#request("count"), { counted, id, consistent, kept, limit });
   }
 
   async explain(): Promise<ReadExplanation> {

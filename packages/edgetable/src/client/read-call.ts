@@ -58,14 +58,21 @@ const keptCounts = loadOnce(async () => import("./kept-counts.ts"));
 export const countOptions: OptionChecks<CountOptions> = { kept: ["transaction", "any", "none"] };
 
 /** A call that counts what a request would read, or takes the number from a node that keeps it. */
-export const countCall = (driver: Driver, request: ReadRequest, asked?: AskedCount): Read<number> => {
-  const mayKeep = asked && !request.empty && driver.catalog.facts.aggregates.length > 0;
+export const countCall = (driver: Driver, made: () => ReadRequest, asked?: AskedCount): Read<number> => {
+  const mayKeep = asked && driver.catalog.facts.aggregates.length > 0;
+  let request: ReadRequest | undefined;
+  try {
+    request = made();
+  } catch (error) {
+    // A node may keep the number of what no index finds.
+    if (!mayKeep) throw error;
+  }
   return createCall(
-    async () => (mayKeep ? (await keptCounts()).explainCount(driver, request, asked) : explainRequest(driver, request)),
+    async () => (mayKeep ? (await keptCounts()).explainCount(driver, request ?? made, asked) : explainRequest(driver, request ?? made())),
     async (options) => {
       const context = driver.context(options);
-      const report = mayKeep && (await (await keptCounts()).takeKept(driver, { request, asked }, context));
-      return report || reportOf(await runCount(driver.session, request, context), context.meter);
+      const report = mayKeep && !request?.empty && (await (await keptCounts()).takeKept(driver, asked, context));
+      return report || reportOf(await runCount(driver.session, request ?? made(), context), context.meter);
     },
   );
 };

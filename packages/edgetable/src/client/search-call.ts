@@ -203,7 +203,7 @@ const answerOf = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<un
     case "first":
       return readCall(driver, requestOf(driver, ask, "rows"), ([one]) => one && rowOf(ask, one));
     case "count":
-      return countCall(driver, requestOf(driver, ask, "count"));
+      return countCall(driver, () => requestOf(driver, ask, "count"));
     case "nodes":
       return readCall(driver, requestOf(driver, ask, answer.end), (found) =>
         found.map((one) => nodeOf(driver, { end: answer.end, fields: ask.state.ends }, one)).filter((node) => node !== undefined),

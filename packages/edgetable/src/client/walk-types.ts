@@ -161,7 +161,7 @@ export interface PathOptions extends WalkOptions {
 export interface RankOptions extends GroupOptions {
   /** Ranks by the number of edges, or by the sum of an attribute over them. */
   readonly by: "degree" | { readonly sum: string };
-  /** By degree: which derived attributes of nodes may stand for counting their edges, as for `count()`. @default "transaction" */
+  /** Which derived attributes of nodes may stand for counting their edges or summing over them, as for `count()`. @default "transaction" */
   readonly kept?: "transaction" | "any" | "none" | undefined;
 }
 

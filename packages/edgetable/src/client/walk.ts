@@ -233,7 +233,7 @@ export class WalkQuery {
     const counted = this.dedupe().#hop(hop);
     if (by !== "degree" && typeof by?.sum !== "string") throw invalid('rank() takes by: "degree" or by: { sum: "…" }.');
     const ranked = this.#state.at;
-    if (by !== "degree") return counted.#fold("sum", by.sum, { options: rest, ranked });
+    if (by !== "degree") return counted.#fold("sum", by.sum, { options: rest, ranked, kept });
     return counted.#call({ collect: { kind: "groups", near: true }, options: rest, ranked, kept });
   }
 
@@ -350,7 +350,7 @@ export class WalkQuery {
   #fold(
     by: "sum" | "min" | "max",
     field: string,
-    { options, ranked }: { readonly options: GroupOptions; readonly ranked?: readonly string[] },
+    { options, ranked, kept }: Pick<WalkAsk, "ranked" | "kept"> & { readonly options: GroupOptions },
   ): WalkCall<Walked<Gathered<Row>>> {
     const hops = this.#state.steps.slice(this.#state.steps.findLastIndex((step) => step.kind === "dedupe") + 1);
     const edges = hops.flatMap((step) => (step.kind === "hop" ? step.edges : []));
@@ -359,6 +359,11 @@ export class WalkQuery {
         `${by}() gathers along the edges after the last dedupe(), and there is no such edge. Call dedupe() before a hop, or leave it out.`,
       );
     edgesWith(edges, (edge) => checkEdgeFields(this.#driver, edge, [field]));
-    return this.#call({ collect: { kind: "fold", field, by, near: ranked !== undefined }, options, ...(ranked && { ranked }) });
+    return this.#call({
+      collect: { kind: "fold", field, by, near: ranked !== undefined },
+      options,
+      ...(ranked && { ranked }),
+      ...(kept && { kept }),
+    });
   }
 }

@@ -48,19 +48,29 @@ export const isComplete = async (session: Session, kept: readonly KeptStep[], co
   const asked = known;
   try {
     const complete = await asked.complete;
-    return kept.every(({ node, attributes }) => attributes.every((attribute) => complete.has(`${node}.${attribute}`)));
+    return kept.every(({ node, attributes, sums = [] }) =>
+      [...attributes, ...sums].every((attribute) => complete.has(`${node}.${attribute}`)),
+    );
   } catch {
     if (sessions.get(session.jobs) === asked) sessions.delete(session.jobs);
     return false;
   }
 };
 
-/** The number that a node's item holds; undefined if it holds none: a node that is not there, or older than the attribute. */
-export const keptIn = ({ catalog }: Session, kept: KeptStep, item: Item | undefined, context: CallContext): Amount | undefined => {
-  const shape = catalog.nodes[kept.node]?.shape;
+/**
+ * The sum of some derived attributes that a node's item holds; undefined if it lacks one: a node that is not there, or older than
+ * the attribute.
+ */
+export const keptIn = (
+  { catalog }: Session,
+  { node, attributes }: Pick<KeptStep, "node" | "attributes">,
+  item: Item | undefined,
+  context: CallContext,
+): Amount | undefined => {
+  const shape = catalog.nodes[node]?.shape;
   if (!shape || !item || isExpired(catalog, item, context.livingAt) || !isOfShape(catalog, shape, item)) return undefined;
   let sum: Amount = 0;
-  for (const attribute of kept.attributes) {
+  for (const attribute of attributes) {
     const stored = item[shape.stored[attribute] ?? attribute];
     const value = stored && decodeValue(stored);
     if (!isNumber(value)) return undefined;

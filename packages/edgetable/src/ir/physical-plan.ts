@@ -103,6 +103,8 @@ export interface KeptStep {
   readonly kind: "kept";
   readonly node: string;
   readonly attributes: readonly string[];
+  /** Those whose sum is that of an attribute over the rows, where it is wanted. Empty if no row has it. */
+  readonly sums?: readonly string[];
   /** The least fresh of them. */
   readonly freshness: Freshness;
 }

@@ -36,7 +36,7 @@ export interface WalkHop {
   readonly by: "list" | "get" | "kept";
   /** Whether one Query may read edges of several types. */
   readonly joins?: boolean;
-  /** If only the number of edges matters: by node type, the derived attributes that hold it. */
+  /** If only the number of edges matters, or a sum over them: by node type, the derived attributes that hold it. */
   readonly kept?: Readonly<Record<string, KeptStep>>;
 }
 

@@ -1,10 +1,10 @@
-import { type Conditions, readWhere } from "../ir/condition.ts";
+import { type Conditions, factWhere } from "../ir/condition.ts";
 import type { KeptStep } from "../ir/physical-plan.ts";
-import type { LogicalWalk, WalkHop } from "../ir/walk-plan.ts";
+import type { LogicalWalk, WalkCollect, WalkHop } from "../ir/walk-plan.ts";
 import { exactText } from "../keys/value-text.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Freshness } from "../schema/derived.ts";
-import { type AggregateFact, isSpread } from "../schema/facts.ts";
+import { type AggregateFact, attributesOf, isSpread } from "../schema/facts.ts";
 import { isKeyDetermined } from "./access-path.ts";
 
 /** Which kept counts a call may take: those that transactions keep, those of stream and batch too, or none. */
@@ -18,10 +18,14 @@ export interface Counted extends Conditions {
 
 const FRESHEST: readonly Freshness[] = ["transaction", "stream", "batch"];
 
-/** The last hop of a walk that asks only for the number of its edges; undefined if more of them matters. */
+/** The attribute that a walk sums up over the edges of each node before its last hop. */
+const summedField = (collect: WalkCollect): string | undefined =>
+  collect.kind === "fold" && collect.near && collect.by === "sum" ? collect.field : undefined;
+
+/** The last hop of a walk that asks only for the number of its edges, or a sum over them; undefined if more of them matters. */
 const countedHop = ({ steps, collect }: Pick<LogicalWalk, "steps" | "collect">): WalkHop | undefined => {
   const hop = steps.at(-1);
-  const asksNumber = collect.kind === "count" || (collect.kind === "groups" && collect.near);
+  const asksNumber = collect.kind === "count" || (collect.kind === "groups" && collect.near) || summedField(collect) !== undefined;
   if (!asksNumber || hop?.kind !== "hop" || hop.rounds > 1 || hop.nodeConditions.length > 0) return undefined;
   return hop.limit === undefined && hop.index === undefined && hop.anchor === undefined ? hop : undefined;
 };
@@ -35,22 +39,30 @@ export const keptByType = (
   const hop = catalog.facts.aggregates.length > 0 ? countedHop(walk) : undefined;
   if (!hop) return undefined;
   const { edges, direction, conditions, near } = hop;
+  const field = summedField(walk.collect);
   const found = near.flatMap((node) => {
     const parts: KeptStep[] = [];
+    const summed: KeptStep[] = [];
     for (const name of edges) {
       const ends = catalog.edges[name];
       const [leaves, reached] = [ends?.from.includes(node) === true, ends?.to.includes(node) === true];
       if (!(leaves && direction !== "in") && !(reached && direction !== "out")) continue;
       // Of the two directions, a node may stand at one end only.
       const way = direction === "both" && !(leaves && reached) ? (leaves ? "out" : "in") : direction;
-      const kept = keptCount(catalog, { node, over: { kind: "edge", name, direction: way }, conditions, values: walk.values }, choice);
+      const counted: Counted = { node, over: { kind: "edge", name, direction: way }, conditions, values: walk.values };
+      const kept = keptCount(catalog, counted, choice);
+      const sums = field !== undefined && ends && attributesOf(ends.definition)?.includes(field) !== false;
+      const sum = sums ? keptFigure(catalog, counted, { choice, sum: field }) : undefined;
       // Unless the edges of each type are counted, all are listed.
-      if (!kept) return [];
+      if (!kept || (sums && !sum)) return [];
       parts.push(kept);
+      if (sum) summed.push(sum);
     }
     if (parts.length === 0) return [];
-    const freshness = FRESHEST[Math.max(...parts.map((part) => FRESHEST.indexOf(part.freshness)))] ?? "batch";
-    return [[node, { kind: "kept", node, attributes: parts.flatMap(({ attributes }) => attributes), freshness } as const] as const];
+    const freshness = leastFresh([...parts, ...summed].map((part) => part.freshness));
+    const attributes = parts.flatMap((part) => part.attributes);
+    const sums = field === undefined ? {} : { sums: summed.flatMap((part) => part.attributes) };
+    return [[node, { kind: "kept", node, attributes, ...sums, freshness } as const] as const];
   });
   return found.length > 0 ? Object.fromEntries(found) : undefined;
 };
@@ -70,25 +82,36 @@ const readFact = new WeakMap<AggregateFact, string>();
 
 const factText = (fact: AggregateFact): string => {
   let text = readFact.get(fact);
-  if (text === undefined) readFact.set(fact, (text = fact.where ? conditionsText(readWhere(fact.where, ["from", "to"])) : ""));
+  if (text === undefined) readFact.set(fact, (text = conditionsText(factWhere(fact) ?? { conditions: [], values: [] })));
   return text;
 };
 
 /** How far behind an attribute may be: one that is spread over counters shows their sum once the stream has added them up. */
 const freshnessOf = (fact: AggregateFact): Freshness => (isSpread(fact) ? "stream" : fact.freshness);
 
+const leastFresh = (all: readonly Freshness[]): Freshness => FRESHEST[Math.max(...all.map((one) => FRESHEST.indexOf(one)))] ?? "batch";
+
 /**
  * The attributes of a node's item whose sum is the number of its edges or parts; undefined if the model keeps no such
  * count, or the node is not found by its id alone. Programs of other origin may write to an adopted table without keeping
  * counts, so there only a call that allows stale counts takes one.
  */
-export const keptCount = (catalog: Catalog, { node, over, ...asked }: Counted, choice: KeptChoice): KeptStep | undefined => {
+export const keptCount = (catalog: Catalog, counted: Counted, choice: KeptChoice): KeptStep | undefined =>
+  keptFigure(catalog, counted, { choice });
+
+/** The same; with `sum`, of the sum of an attribute over them. */
+const keptFigure = (
+  catalog: Catalog,
+  { node, over, ...asked }: Counted,
+  { choice, sum }: { readonly choice: KeptChoice; readonly sum?: string },
+): KeptStep | undefined => {
   const entry = catalog.nodes[node];
   if (!entry || choice === "none" || (choice === "transaction" && !catalog.escapes)) return undefined;
   const facts = catalog.facts.aggregates.filter(
     (fact) =>
       fact.node === node &&
-      fact.operation === "count" &&
+      fact.operation === (sum === undefined ? "count" : "sum") &&
+      fact.of === sum &&
       fact.over.kind === over.kind &&
       fact.over.name === over.name &&
       (choice === "any" || freshnessOf(fact) === "transaction"),
@@ -107,6 +130,5 @@ export const keptCount = (catalog: Catalog, { node, over, ...asked }: Counted, c
   const directions = undirected ? [undefined] : over.direction === "both" ? (["out", "in"] as const) : [over.direction];
   const found = directions.map(best);
   if (!found.every((fact) => fact !== undefined)) return undefined;
-  const freshness = FRESHEST[Math.max(...found.map((fact) => FRESHEST.indexOf(freshnessOf(fact))))] ?? "batch";
-  return { kind: "kept", node, attributes: found.map(({ attribute }) => attribute), freshness };
+  return { kind: "kept", node, attributes: found.map(({ attribute }) => attribute), freshness: leastFresh(found.map(freshnessOf)) };
 };

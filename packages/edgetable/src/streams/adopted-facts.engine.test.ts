@@ -71,6 +71,49 @@ describe("an adopted table", () => {
   });
 });
 
+describe("a count of edges that no index finds", () => {
+  const open = () => openFactsLab(teamsIn);
+  let opened: Awaited<ReturnType<typeof open>>;
+  beforeAll(async () => {
+    opened = await open();
+  });
+  afterAll(() => opened.lab.stop());
+
+  test("is taken from the nodes that keep it, by count() and by walks, and refused where a node does not", async () => {
+    const { db, lab, session } = opened;
+    const [a, b] = [{ teamId: "A" }, { teamId: "B" }];
+    for (const one of [a, b]) await db.team.create(one).orThrow();
+    for (const [user, team] of [
+      ["U", a],
+      ["V", a],
+      ["W", b],
+    ] as const)
+      await db.joins.put({ userId: user }, team, {}).orThrow();
+    await lab.drain(session);
+    const counted = db.team(a).in("joins").count({ kept: "any" });
+    const refusal = { code: "plan.noIndex", message: expect.stringContaining('No table or index key can answer in("joins") of "team"') };
+    // The table has no record that says that counts are complete.
+    await expect(Promise.resolve(counted)).rejects.toMatchObject(refusal);
+    await db.migrations.run({ finish: true, indexLag: 0 });
+    const late = teamsIn(lab.table).connect({ transport: lab.engine.transport });
+    const report = await late.team(a).in("joins").count({ kept: "any" }).report();
+    expect(report).toMatchObject({ value: 2, kept: [{ attributes: ["members"], freshness: "stream" }] });
+    const { plan, notes, cost } = await late.team(a).in("joins").count({ kept: "any" }).explain();
+    expect([plan.sources, cost.requests]).toEqual([[], 1]);
+    expect(notes[1]).toContain("the call rejects: no key or index finds what it would count");
+    await expect(Promise.resolve(late.team(a).in("joins").count())).rejects.toMatchObject(refusal);
+    await expect(Promise.resolve(late.team({ teamId: "C" }).in("joins").count({ kept: "any" }))).rejects.toMatchObject(refusal);
+    const ranked = (...users: readonly string[]) =>
+      Promise.all(users.map((userId) => late.user({ userId }).out("joins").walk().rank({ in: "joins" }, { by: "degree", kept: "any" })));
+    expect((await ranked("U", "W")).map(({ items }) => items)).toEqual([[{ id: a, count: 2, value: 2 }], [{ id: b, count: 1, value: 1 }]]);
+    await db.joins.put({ userId: "X" }, { teamId: "C" }, {}).orThrow();
+    await expect(Promise.resolve(ranked("X"))).rejects.toMatchObject({
+      code: "plan.noIndex",
+      message: expect.stringContaining('"team" {"teamId":"C"} holds no "members", and no key or index finds its edges "joins"'),
+    });
+  });
+});
+
 /** Several nodes of one type in a partition, told apart by a numeric sort key. */
 const readingsIn = (table: string) =>
   defineGraph({

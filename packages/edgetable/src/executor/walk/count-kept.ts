@@ -1,6 +1,8 @@
 import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
 import type { PlannedHop } from "../../ir/walk-plan.ts";
 import { keyIfComplete } from "../../requests/encode-item.ts";
+import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { jsonText } from "../../util/json-text.ts";
 import type { Key } from "../../transport/operations.ts";
 import type { Amount } from "../amount.ts";
 import { batchGet } from "../batch.ts";
@@ -14,8 +16,8 @@ import type { Expansion } from "./walk-state.ts";
 interface Counting {
   /** The next node; undefined if there is none, or none may begin. */
   readonly next: () => Expansion | undefined;
-  /** Takes a node whose number of edges is kept. */
-  readonly counted: (node: Expansion, edges: Amount) => void;
+  /** Takes a node whose number of edges is kept, and the sum over them that the walk gathers. */
+  readonly counted: (node: Expansion, edges: Amount, sum: Amount | undefined) => void;
   /** Takes a node whose edges were listed, or that the budget left. */
   readonly done: (expanded: Expanded) => void;
 }
@@ -27,6 +29,17 @@ export const countKept = async (run: WalkRun, hop: PlannedHop, { next, counted, 
   const { session, context, names } = run;
   const { catalog } = session;
   const listed: Expansion[] = [];
+  const list = (node: Expansion): void => {
+    const { type, id } = names.unpack(node.key);
+    const kept = hop.kept?.[type];
+    if (kept && !hop.reading[type])
+      throw new EdgetableError(
+        "plan.noIndex",
+        `"${type}" ${jsonText(id)} holds no "${kept.attributes.join('", "')}", and no key or index finds its edges "${hop.edges.join('", "')}" to count them. Run the migration that computes it, or add an index to the layout.`,
+        { details: { node: type, id, edges: hop.edges } },
+      );
+    listed.push(node);
+  };
 
   const keyOfNode = (node: Expansion): Key | undefined => {
     const { type, id } = names.unpack(node.key);
@@ -42,9 +55,13 @@ export const countKept = async (run: WalkRun, hop: PlannedHop, { next, counted, 
       return () => {
         for (const [node, key] of nodes) {
           const kept = hop.kept?.[names.typeOf(node.key)];
-          const edges = kept && keptIn(session, kept, found.get(identity(catalog, key)), context);
-          if (edges === undefined) listed.push(node);
-          else counted(node, edges);
+          const item = found.get(identity(catalog, key));
+          const edges = kept && keptIn(session, kept, item, context);
+          const sum = kept?.sums && keptIn(session, { ...kept, attributes: kept.sums }, item, context);
+          // A sum of 0 does not tell whether any edge has the attribute.
+          const isTold = !kept?.sums || edges === 0 || kept.sums.length === 0 || (sum !== undefined && sum !== 0);
+          if (edges === undefined || !isTold) list(node);
+          else counted(node, edges, kept?.sums?.length ? sum : undefined);
         }
       };
     } catch (error) {
@@ -62,7 +79,7 @@ export const countKept = async (run: WalkRun, hop: PlannedHop, { next, counted, 
       if (!node) break;
       const key = keyOfNode(node);
       if (key) nodes.set(node, key);
-      else listed.push(node);
+      else list(node);
     }
     return nodes.size > 0 ? nodes : undefined;
   };

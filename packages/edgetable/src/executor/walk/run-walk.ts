@@ -107,8 +107,10 @@ const runHop = async (run: WalkRun, hop: PlannedHop, frontier: Frontier): Promis
     else if (request.supernode === "page") memberOf(state.deferred, id, () => []).push(rest);
     else run.sampled.push(node.key);
   };
-  const counted = ({ key, paths }: Expansion, edges: Amount): void => {
-    if (edges !== 0) cross({ key, paths: { ...paths, count: times(paths.count, edges) }, from: { frontier: id, key } });
+  const counted = ({ key, paths }: Expansion, edges: Amount, sum: Amount | undefined): void => {
+    if (edges === 0) return;
+    const before = { count: paths.count, value: paths.value === undefined ? undefined : times(paths.value, edges) };
+    cross({ key, paths: { count: times(paths.count, edges), value: gather.along(before, sum).value }, from: { frontier: id, key } });
   };
   const keep = request.plan.steps[frontier.step + 1];
   const known = (keep?.kind === "keep" && run.known.get(keep.slot)) || new Set<NodeKey>();

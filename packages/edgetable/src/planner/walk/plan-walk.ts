@@ -1,4 +1,4 @@
-import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { ReadPlan } from "../../ir/physical-plan.ts";
 import {
   foldedField,
@@ -57,8 +57,13 @@ const planHop = (
   const gathers = gathersOf(catalog, walk, hop);
   const reading: Record<string, ReadPlan> = {};
   for (const node of hop.rounds > 1 ? new Set([...hop.near, ...hop.far]) : hop.near) {
-    const plan = readHop(planning, hop, { node, gathers });
-    if (plan) reading[node] = plan;
+    try {
+      const plan = readHop(planning, hop, { node, gathers });
+      if (plan) reading[node] = plan;
+    } catch (error) {
+      // The nodes keep the number of edges that no index finds.
+      if (hop.by !== "kept" || !hop.kept?.[node] || !isEdgetableError(error, "plan.noIndex")) throw error;
+    }
   }
   return { ...hop, reading, gathers, expect: expectHop(catalog, hop, { reading, from, isFirst: walk.steps[0] === hop }) };
 };
