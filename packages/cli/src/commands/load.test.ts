@@ -388,6 +388,8 @@ describe("files", () => {
     const shown = terminal.err.split("\r\u001b[K").filter((line) => line !== "");
     expect(shown.at(-1)).toMatch(/^100 % {2}5,000 rows, 5,000 items, [\d,]+\/s$/);
     for (const line of shown) expect(line.length).toBeLessThan(80);
+    const some = /^ *\d+ % {2}[\d,]+ of (about )?[\d,]+ rows, [\d,]+ items, [\d,]+\/s(, \d+ (s|min) left)?$/;
+    for (const line of shown.slice(0, -1)) expect(line).toMatch(some);
     // One for each five seconds, which only a slow machine takes.
     expect((await edgetable(["load", "many.csv", "--node", "student"])).err).not.toMatch(/[\r\u001b]/);
   });

@@ -43,10 +43,10 @@ JSON and NDJSON rows say what they are: {"node":"student","row":{…}}, {"edge":
 {"nodes":{"student":[…]},"edges":{"enrolledIn":[{"from":{…},"to":{…},…}]}}.
 
 CSV needs a header and --node, --edge, --part or --map. A mapping is such a row (or a list of them) with
-column names in place of values. With "when", it applies only if that column has a value:
+column names, or constants, in place of values. With "when", it applies only if that column has a value:
 
   {"edge":"enrolledIn","from":{"studentId":"Student"},"to":{"courseId":"Course"},
-   "attributes":{"grade":"Grade"},"when":"Course"}`;
+   "attributes":{"grade":"Grade","source":{"value":"import"}},"when":"Course"}`;
 
 export const loadCommand: CommandSpec = defineCommand<Options>({
   name: "load",

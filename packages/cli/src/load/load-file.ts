@@ -83,6 +83,14 @@ export const failedRows = ({ report, unreadable }: LoadResult): number => report
 
 const number = (value: number): string => Math.round(value).toLocaleString("en-US");
 
+/** A time that is left, as `40 s`, `12 min` or `3 h 5 min`. */
+const showLeft = (milliseconds: number): string => {
+  const seconds = Math.ceil(milliseconds / 1000);
+  if (seconds < 100) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 100 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+};
+
 /** Summarises a load in one or two sentences. */
 export const summary = (name: string, result: LoadResult): string => {
   const { report, unreadable } = result;
@@ -154,6 +162,7 @@ export const loadFile = async (
   const sent = new Map<number, Sent>();
   let unreadable = 0;
   let count = 0;
+  let isRead = false;
 
   async function* rows(): AsyncGenerator<Row> {
     const fitter = createRowFitter(db.catalog);
@@ -174,12 +183,19 @@ export const loadFile = async (
         yield await fitter(record, target);
       }
     }
+    isRead = true;
   }
-  const onProgress = ({ rows: loaded, items, rate }: LoadProgress): void => {
+  const estimated = (): number | undefined => {
     const share = file.progress();
-    const percent = share === undefined ? "" : `${String(Math.floor(share * 100)).padStart(3)} %  `;
+    return isRead ? count : share === undefined || share === 0 ? undefined : count / share;
+  };
+  const onProgress = ({ position, estimated: of, left, items, rate }: LoadProgress): void => {
+    const total = of ?? (file.size !== undefined && isRead ? count : undefined);
+    const percent = total === undefined ? "" : `${String(Math.floor((position / Math.max(1, total)) * 100)).padStart(3)} %  `;
+    const all = total === undefined || position >= total ? "" : ` of ${isRead ? "" : "about "}${number(total)}`;
     const failed = failures.count() === 0 ? "" : `, ${number(failures.count())} failed`;
-    progress.show(`${percent}${number(loaded)} rows, ${number(items)} items, ${number(rate)}/s${failed}`);
+    const time = left === undefined || left < 1000 ? "" : `, ${showLeft(left)} left`;
+    progress.show(`${percent}${number(position)}${all} rows, ${number(items)} items, ${number(rate)}/s${time}${failed}`);
   };
   try {
     const report = await db.load(rows(), {
@@ -188,6 +204,7 @@ export const loadFile = async (
       order: "kept",
       signal,
       progressEvery: progressEvery(io),
+      estimated,
       onProgress,
       onFailure: ({ row, error }) => void (options.strict || failures.add(describe(error, sent.get(row), row))),
     });

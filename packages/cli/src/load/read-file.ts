@@ -41,11 +41,17 @@ const recordOf = (place: string, parsed: unknown): FileRecord | BadRecord => {
   }
 };
 
+/** The bytes of an input whose records were given. */
+interface Consumed {
+  bytes: number;
+}
+
 /** Reads one JSON value per line, with constant memory. */
-async function* readNdjson(input: Readable): Records {
+async function* readNdjson(input: Readable, consumed: Consumed): Records {
   let line = 0;
   for await (const source of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
     line++;
+    consumed.bytes += Buffer.byteLength(source) + 1;
     const trimmed = (line === 1 ? source.replace(/^\uFEFF/, "") : source).trim();
     if (trimmed === "") continue;
     try {
@@ -72,10 +78,13 @@ const groupRow = (group: (typeof groups)[number], name: string, value: unknown):
 };
 
 /** Reads a whole JSON file: a list of records, or `{ nodes: { <name>: [ … ] }, parts: …, edges: … }`. @throws {load.invalidRow} for anything else */
-async function* readJson(input: Readable): Records {
+async function* readJson(input: Readable, consumed: Consumed): Records {
   let value: unknown;
+  let size = 0;
   try {
-    value = JSON.parse((await text(input)).replace(/^\uFEFF/, ""));
+    const whole = await text(input);
+    size = Buffer.byteLength(whole);
+    value = JSON.parse(whole.replace(/^\uFEFF/, ""));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw invalidFile(
@@ -83,16 +92,27 @@ async function* readJson(input: Readable): Records {
     );
   }
   if (Array.isArray(value)) {
-    for (const [at, row] of value.entries()) yield recordOf(`[${at}]`, row);
+    for (const [at, row] of value.entries()) {
+      consumed.bytes = (size * (at + 1)) / value.length;
+      yield recordOf(`[${at}]`, row);
+    }
     return;
   }
   if (!isRow(value) || !groups.some((group) => Object.hasOwn(value, group)))
     throw invalidFile('It must be a list of rows, or { "nodes": { "<name>": [ … ] }, "edges": { … }, "parts": { … } }.');
+  const lengths = groups.flatMap((group) =>
+    Object.values(isRow(value[group]) ? value[group] : {}).map((rows) => (Array.isArray(rows) ? rows.length : 1)),
+  );
+  const each = size / lengths.reduce((sum, length) => sum + length, 0);
   for (const group of groups) {
     const lists = value[group];
     for (const [name, rows] of Object.entries(isRow(lists) ? lists : {})) {
       if (!Array.isArray(rows)) yield { place: `${group}.${name}`, problem: "it is not a list" };
-      else for (const [at, row] of rows.entries()) yield recordOf(`${group}.${name}[${at}]`, groupRow(group, name, row));
+      else
+        for (const [at, row] of rows.entries()) {
+          consumed.bytes += each;
+          yield recordOf(`${group}.${name}[${at}]`, groupRow(group, name, row));
+        }
     }
   }
 }
@@ -101,9 +121,10 @@ interface CsvOptions {
   readonly delimiter: string;
   /** Columns that the header must have. */
   readonly wanted: readonly string[];
+  readonly consumed: Consumed;
 }
 
-const checkHeader = (header: readonly string[], { delimiter, wanted }: CsvOptions): void => {
+const checkHeader = (header: readonly string[], { delimiter, wanted }: Omit<CsvOptions, "consumed">): void => {
   const duplicate = header.find((name, at) => header.indexOf(name) !== at);
   if (duplicate !== undefined) throw invalidFile(`The header has two columns "${duplicate}".`);
   const other = [";", "\t", ",", "|"].find((one) => one !== delimiter && header[0]?.includes(one));
@@ -131,6 +152,7 @@ async function* readCsv(input: Readable, options: CsvOptions): Records {
     for (const error of skipped.splice(0)) yield { place: `line ${String(error["lines"])}`, problem: error.message };
   }
   for await (const { record: cells, info } of input.pipe(parser) as AsyncIterable<{ record: readonly string[]; info: Info }>) {
+    options.consumed.bytes = info.bytes;
     yield* takeSkipped();
     if (!header) {
       header = cells.map((name) => name.trim());
@@ -164,7 +186,7 @@ const byExtension: Readonly<Record<string, Format>> = {
 /** An open file of records. */
 export interface OpenFile {
   readonly records: AsyncIterable<FileRecord | BadRecord>;
-  /** The share of the file that has been read, 0 to 1; undefined for standard input. */
+  /** The share of the file whose records were given, 0 to 1; undefined for standard input. */
   progress(): number | undefined;
   /** Bytes; undefined for standard input. */
   readonly size: number | undefined;
@@ -186,15 +208,15 @@ export const openFile = (name: string, options: FileOptions, io: Io): OpenFile =
   const format = options.format ?? byExtension[extension];
   if (!format) throw usageError(`The format of ${shownName(name)} is unknown. Pass --format csv, json or ndjson.`);
   const { delimiter = extension === ".tsv" ? "\t" : ",", wanted = [] } = options;
+  const consumed: Consumed = { bytes: 0 };
   const read = (input: Readable): Records => {
-    if (format === "csv") return readCsv(input, { delimiter, wanted });
-    return format === "json" ? readJson(input) : readNdjson(input);
+    if (format === "csv") return readCsv(input, { delimiter, wanted, consumed });
+    return format === "json" ? readJson(input, consumed) : readNdjson(input, consumed);
   };
   if (name === "-") return { records: read(io.input), progress: () => undefined, size: undefined };
   const path = resolve(io.cwd, name);
   const found = statSync(path);
   if (found.isDirectory()) throw usageError(`${path}: it is a folder.`);
   const { size } = found;
-  const input = createReadStream(path);
-  return { records: read(input), progress: () => (size === 0 ? 1 : input.bytesRead / size), size };
+  return { records: read(createReadStream(path)), progress: () => (size === 0 ? 1 : Math.min(1, consumed.bytes / size)), size };
 };

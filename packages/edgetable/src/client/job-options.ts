@@ -166,6 +166,11 @@ export interface LoadOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with how far the load has come, and with the whole report at the end. An error that it throws ends the load. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
+  /**
+   * Rows that the input is expected to have, 0 or more, for the estimate in `onProgress`; or a function that is called for each
+   * progress and says how many by then. @default the length of an array, the size of a set or map; else unknown
+   */
+  readonly estimated?: number | (() => number | undefined) | undefined;
   /** Milliseconds between two calls of `onProgress`, 1 to 600,000. @default 1,000 */
   readonly progressEvery?: number | undefined;
   /** Called with every row that fails, while the load goes on. */

@@ -30,13 +30,17 @@ const loadChecks: OptionChecks<LoadOptions> = {
   named: [0, 100_000],
   signal: checkSignal,
   onProgress: "function",
+  estimated: (given: unknown) => {
+    if (typeof given === "function" || (typeof given === "number" && given >= 0 && given <= Number.MAX_SAFE_INTEGER)) return;
+    throw new EdgetableError("plan.invalidOption", `estimated takes a number of rows or a function, got ${jsonText(given)}.`);
+  },
   progressEvery: [1, 600_000],
   onFailure: "function",
   onCollision: "function",
 };
 
 /** Checked options with their defaults. */
-export const loadSettings = (options: LoadOptions, validates: boolean): Omit<LoadSettings, "from" | "check"> => ({
+export const loadSettings = ({ estimated, ...options }: LoadOptions, validates: boolean): Omit<LoadSettings, "from" | "check"> => ({
   order: "any",
   collisions: "report",
   strict: false,
@@ -45,6 +49,7 @@ export const loadSettings = (options: LoadOptions, validates: boolean): Omit<Loa
   named: 100,
   progressEvery: 1000,
   copies: { indexLag: INDEX_LAG, lease: LEASE },
+  estimated: typeof estimated === "function" ? estimated : () => estimated,
   ...(options as Pick<LoadSettings, "signal" | "onProgress" | "onFailure" | "onCollision">),
   validates,
 });
@@ -160,10 +165,13 @@ export const loadRows = (
   if (typeof rows !== "object" || rows === null || !(Symbol.asyncIterator in rows || Symbol.iterator in rows))
     throw new EdgetableError("plan.invalidOption", `Expected an array of rows, got ${jsonText(rows)}.`);
   const { job: id, fingerprint = "", lease = LEASE } = given;
+  const { length, size } = rows as { readonly length?: unknown; readonly size?: unknown };
+  const known = [length, size].find((one) => typeof one === "number");
+  const described = { ...given, estimated: given.estimated ?? known };
   const { session, validates } = driver;
   const source = { rows, toWrite: rowReader(driver, given) };
-  if (id === undefined) return runLoad(session, source, { job: undefined, settings: loadSettings(given, validates) });
+  if (id === undefined) return runLoad(session, source, { job: undefined, settings: loadSettings(described, validates) });
   const { signal, track } = abortedByClose(session, given.signal);
-  const settings = loadSettings({ ...given, signal }, validates);
+  const settings = loadSettings({ ...described, signal }, validates);
   return track(runLoad(session, source, { job: { id: jobNameOf(driver.catalog, id), fingerprint, lease }, settings }));
 };

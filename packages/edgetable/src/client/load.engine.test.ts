@@ -6,6 +6,8 @@ import type { Job, JobKind } from "../executor/jobs/job-store.ts";
 import { takeLease } from "../executor/jobs/job-store.ts";
 import type { Sent, WriteLab } from "../test-support/write-lab.ts";
 import type { WriteRequest } from "../transport/operations.ts";
+import type { LoadProgress } from "../executor/load/write-rows.ts";
+import type { LoadOptions } from "./job-options.ts";
 import { courses, empty, errorOf, jobsOf, openLoadLab, slowly } from "./load-lab.test-support.ts";
 import { loadOf, type Load } from "./load.ts";
 
@@ -181,6 +183,33 @@ test("a batch that does not fill up does not hold the position while other rows 
     onProgress: ({ rows, position }) => rows < 1203 && positions.push(position),
   });
   expect(Math.max(...positions)).toBeGreaterThan(900);
+});
+
+test("progress says how many rows are estimated, and how long the rest takes", async () => {
+  const told = async (rows: Iterable<unknown>, options: LoadOptions = {}): Promise<readonly LoadProgress[]> => {
+    const all: LoadProgress[] = [];
+    await load(rows as readonly unknown[], { progressEvery: 1, onProgress: (one) => all.push(one), ...options });
+    return all.filter((one) => !("failures" in one));
+  };
+  const listed = await told(courses(300));
+  expect(listed.length).toBeGreaterThan(0);
+  for (const { rows, position, estimated, left } of listed) {
+    expect(estimated).toBe(300);
+    expect(position).toBeLessThanOrEqual(rows);
+    if (position > 0) expect(left).toBeGreaterThanOrEqual(0);
+    else expect(left).toBeUndefined();
+  }
+  expect(new Set((await told(new Set(courses(300)))).map(({ estimated }) => estimated))).toEqual(new Set([300]));
+  expect((await told(courses(300).values())).map(({ estimated }) => estimated)).not.toContain(300);
+  // An estimate that the rows go beyond is no less than the rows that were read.
+  let calls = 0;
+  const estimated = (): number => ++calls;
+  for (const one of await told(courses(300).values(), { estimated })) expect(one.estimated).toBe(Math.max(one.rows, one.estimated ?? 0));
+  expect(calls).toBeGreaterThan(0);
+  await expect(told([], { estimated: "many" as never })).rejects.toMatchObject({
+    code: "plan.invalidOption",
+    message: 'estimated takes a number of rows or a function, got "many".',
+  });
 });
 
 test("ends are checked where it is asked for", async () => {

@@ -10,6 +10,7 @@ import { type CollisionFinder, findCollisions } from "./collisions.ts";
 import {
   abortedLoad,
   callListener,
+  estimatedProgress,
   failRow,
   type LoadProgress,
   type LoadReport,
@@ -172,7 +173,7 @@ const openLoad = (session: Session, source: LoadSource, settings: LoadSettings):
     const time = now();
     if (!onProgress || !hasPassed(progressEvery, reportedAt, time)) return;
     reportedAt = time;
-    callListener(state, () => onProgress(progressOf(state, positionOf(loading))));
+    callListener(state, () => onProgress(estimatedProgress(state, positionOf(loading))));
   };
   const writer = openWriter(session, state, tellProgress);
   const loading: Loading = { session, source, state, collisions: findCollisions(settings), writer, rows: 0, yieldedAt: now() };

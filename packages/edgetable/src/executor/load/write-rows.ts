@@ -31,8 +31,12 @@ export interface FailedRow {
 export interface LoadProgress {
   /** Rows read from the source. */
   readonly rows: number;
-  /** All rows before this one are done; a job resumes from here. */
+  /** All rows before this one are done: written, failed, or written by an earlier run. A job resumes from here. */
   readonly position: number;
+  /** Rows that the input is estimated to have: as the caller says, or as long as an array is. Absent if nothing tells, and in the report. */
+  readonly estimated?: number;
+  /** Milliseconds until the estimated rows are done, at the rate of this run. */
+  readonly left?: number;
   /** Items written in this run. */
   readonly items: number;
   readonly failed: number;
@@ -64,6 +68,8 @@ export interface LoadSettings extends CollisionSettings {
   readonly signal: AbortSignal | undefined;
   readonly onFailure?: ((failure: FailedRow) => void) | undefined;
   readonly onProgress: ((progress: LoadProgress) => void) | undefined;
+  /** Rows that the input is expected to have, as far as is known. */
+  readonly estimated: () => number | undefined;
   /** Milliseconds between two calls of `onProgress`. */
   readonly progressEvery: number;
   /** For jobs that change copies of what is loaded: the index's lag, and how long a lease is valid, in milliseconds. */
@@ -138,6 +144,16 @@ export const progressOf = (state: LoadState, { rows, position }: Position): Load
   rate: state.items / Math.max(0.001, measureDuration(state) / 1000),
   writeUnits: state.cost.writeUnits,
 });
+
+/** Progress, with what is left of the rows that are estimated. */
+export const estimatedProgress = (state: LoadState, at: Position): LoadProgress => {
+  const progress = progressOf(state, at);
+  const given = state.settings.estimated();
+  if (given === undefined) return progress;
+  const estimated = Math.max(Math.round(given), at.rows);
+  const done = at.position - state.settings.from;
+  return done > 0 ? { ...progress, estimated, left: ((estimated - at.position) * state.duration) / done } : { ...progress, estimated };
+};
 
 export const reportOf = (state: LoadState, position: Position, collisions: Collisions): LoadReport => ({
   ...progressOf(state, position),
