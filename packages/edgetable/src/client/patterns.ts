@@ -37,6 +37,26 @@ const checkPatterns = (patterns: Readonly<Record<string, Partial<AnyPattern> | n
   throw new EdgetableError("schema.invalidModel", `${head}:\n${list}`, { details: { findings } });
 };
 
+type IsUnion<Type, Whole = Type> = Type extends unknown ? ([Whole] extends [Type] ? false : true) : never;
+
+// The literals of an example stand for all values of their type; of several, a type names them itself.
+type Widened<Value> =
+  true extends IsUnion<Value>
+    ? Value
+    : Value extends string
+      ? string
+      : Value extends number
+        ? number
+        : Value extends bigint
+          ? bigint
+          : Value extends boolean
+            ? boolean
+            : Value extends readonly (infer Element)[]
+              ? readonly Widened<Element>[]
+              : Value extends Date | Uint8Array | ReadonlySet<unknown>
+                ? Value
+                : { readonly [Member in keyof Value]: Widened<Value[Member]> };
+
 /**
  * Names the questions that the application asks, so that their plans and prices can be listed.
  *
@@ -54,14 +74,14 @@ export const definePatterns = <
   N extends Nodes,
   E extends Edges,
   P extends Parts,
-  Parameters extends Readonly<Record<string, unknown>>,
+  const Parameters extends Readonly<Record<string, unknown>>,
   Indexed extends string,
 >(
   graph: Graph<N, E, P, Indexed>,
   patterns: { readonly [Name in keyof Parameters]: Pattern<Db<N, E, P, Indexed>, Parameters[Name], unknown> },
-): Patterns<{ readonly [Name in keyof Parameters]: Pattern<Db<N, E, P, Indexed>, Parameters[Name], unknown> }> => {
+): Patterns<{ readonly [Name in keyof Parameters]: Pattern<Db<N, E, P, Indexed>, Widened<Parameters[Name]>, unknown> }> => {
   checkPatterns(patterns);
-  return Object.freeze({ kind: "patterns", graph: graph as AnyGraph, patterns });
+  return Object.freeze({ kind: "patterns", graph: graph as AnyGraph, patterns: patterns as never });
 };
 
 /** A transport for connections that only explain: it rejects every request. */
