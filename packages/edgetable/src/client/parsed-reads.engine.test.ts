@@ -166,6 +166,39 @@ test("a row that does not fit is a stray, and pages are filled without it", asyn
   expect([entries.value[0]?.node, entries.strays]).toEqual([undefined, 1]);
 });
 
+test("a row that breaks a rule across attributes is a stray, except where a part of it is read", async () => {
+  const schema = z.object({ id: text, low: z.int().default(1), high: z.int() }).refine(({ low, high }) => low <= high, {
+    error: "low is above high",
+    path: ["low"],
+  });
+  const span = node({ key: "SPAN#{id}", schema, reads: "parsed", validate: "row" });
+  const graph = defineGraph({ table: engine.freshTableName("parsedRules"), nodes: { span } });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const older = graph.connect({ transport: engine.transport, validate: false });
+  for (const [id, high] of [
+    ["a", 0],
+    ["b", 7],
+  ] as const)
+    await older.span.create({ id, high }).orThrow();
+  expect(await db.span.getMany([{ id: "a" }, { id: "b" }])).toEqual([undefined, { id: "b", low: 1, high: 7 }]);
+  const strays: StrayItem[] = [];
+  await db.span.get({ id: "a" }).run({ onStray: (stray) => strays.push(stray) });
+  expect(strays[0]?.reason).toContain("low is above high");
+  await expect(db.span.get({ id: "a" }).run({ onStray: "throw" })).rejects.toMatchObject({ code: "schema.invalidValue" });
+  // Each attribute fits its own schema.
+  expect(await db.span.get({ id: "a" }, { select: ["low", "high"] })).toEqual({ low: 1, high: 0 });
+  // The rule sees the row as its schema makes it, with the default.
+  expect(
+    await db.span
+      .update({ id: "b" }, { high: 0 })
+      .run()
+      .catch(({ code }: { code: string }) => code),
+  ).toBe("schema.invalidValue");
+  await db.span.update({ id: "a" }, { high: 2 }).orThrow();
+  expect(await db.span.get({ id: "a" })).toEqual({ id: "a", low: 1, high: 2 });
+});
+
 test("what identifies a row, its version and its times stay as they are stored", async () => {
   const schema = v.pipe(
     v.object({ itemId: v.pipe(v.string(), v.toLowerCase()), size: v.optional(v.number(), 3) }),
