@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import type { Catalog } from "edgetable";
+import { nodeText } from "edgetable/check";
 import { type Database, literal } from "./duckdb.ts";
-import { type LakeTable, nodeText } from "./lake-tables.ts";
+import type { LakeTable } from "./lake-tables.ts";
 import type { StoredColumn, StoredTable } from "./lake.ts";
 
 /** One value of a field that users defined, in a row of the table `<node>_cells`. */

@@ -1,9 +1,9 @@
 import type { DuckDBAppender } from "@duckdb/node-api";
 import { EdgetableError, type Catalog } from "edgetable";
-import { valueWithin } from "edgetable/check";
+import { nodeText, valueWithin } from "edgetable/check";
 import { columnCast, columnText, fits, widened, type ColumnType } from "./column-type.ts";
 import { literal, type Database } from "./duckdb.ts";
-import { lakeTables, nodeText, type LakeTable } from "./lake-tables.ts";
+import { lakeTables, type LakeTable } from "./lake-tables.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 

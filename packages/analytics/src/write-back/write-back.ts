@@ -4,9 +4,9 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type Catalog, EdgetableError, isEdgetableError, type Jobs, type OwnJob, type WriteOutcome } from "edgetable";
+import { readNodeText } from "edgetable/check";
 import type { ColumnType } from "../column-type.ts";
 import { literal } from "../duckdb.ts";
-import { readNodeText } from "../lake-tables.ts";
 import { type Lake, type Program, readLakeFile, type ResultRow } from "../lake.ts";
 import { type ChangeSettings, planChanges, type Target, type Targets } from "./plan-changes.ts";
 

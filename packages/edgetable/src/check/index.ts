@@ -1,8 +1,10 @@
 export { checkGraph } from "./check-graph.ts";
 export { describeItem, listedAttributes, partitionOf, type ItemDescription, type NamedEnd, type NamedField } from "./describe-item.ts";
 export { explanationLines, explanationText, showKey, type Explained, type ExplanationLines } from "./explanation-text.ts";
+export { nodeText, readNodeText } from "./node-text.ts";
 export { rewriteItem, type RewrittenItem } from "./rewrite-item.ts";
 export { recommendShards, type ShardAdvice, type ShardDemand } from "./recommend-shards.ts";
+export { shardsOf, type ShardedKind, type ShardPartition } from "./shards-of.ts";
 export { exampleItems, tableDesign, type TableDesign } from "./table-design.ts";
 export { factWhere, type Condition, type Conditions } from "../ir/condition.ts";
 export { valueWithin, type PathSteps } from "../schema/attribute-path.ts";
