@@ -76,6 +76,8 @@ export interface RunProgramOptions {
 /** A lake opened for SQL on DuckDB. */
 export interface Lake {
   readonly folder: string;
+  /** When it was extracted; ISO 8601. */
+  readonly extractedAt: string;
   readonly tables: readonly StoredTable[];
   /**
    * Runs a statement over the lake's tables and returns its rows.
@@ -194,7 +196,7 @@ const runSteps = async (database: Database, { job, steps: all }: Program, { onPr
  */
 export const openLake = async (folder: string, limits: EngineLimits = {}): Promise<Lake> => {
   const path = resolve(folder);
-  const { tables } = await readLakeFile(path);
+  const { tables, extractedAt } = await readLakeFile(path);
   const database = await openDuckDb(":memory:", limits);
   await database.run(`set temp_directory = ${literal(join(path, ".spill"))}`);
   for (const { name } of tables)
@@ -212,6 +214,7 @@ export const openLake = async (folder: string, limits: EngineLimits = {}): Promi
   };
   return {
     folder: path,
+    extractedAt,
     tables,
     query,
     compute,

@@ -135,6 +135,10 @@ const flagOf = (setting: string): string => `--${setting.replaceAll(/[A-Z]/g, (l
 
 const settings = new Set(Object.values(jobs).flatMap(({ needs, takes }) => [...needs, ...takes]));
 
+/** The options that were given for a job, as they were written. */
+export const givenSettings = (options: JobOptions): string =>
+  [...settings].flatMap((setting) => (options[setting] === undefined ? [] : [`${flagOf(setting)} ${String(options[setting])}`])).join(" ");
+
 /** Builds the program of the job that is named. @throws {cli.usage} for an unknown job, and for options that it lacks or does not take */
 export const programOf = async (
   { args, options, io }: Invocation<JobOptions & { readonly model?: string }>,

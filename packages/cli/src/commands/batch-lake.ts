@@ -53,7 +53,7 @@ export const withLake = async <T>(
 };
 
 /** Every integer column of a lake is read as a bigint: one that a JSON number holds is printed as a number. */
-const plainIntegers = (row: ResultRow): ResultRow =>
+export const plainIntegers = (row: ResultRow): ResultRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
       name,

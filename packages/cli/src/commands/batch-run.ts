@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
 import type * as Analytics from "@edgetable/analytics";
 import type { Lake, Program, ResultRow } from "@edgetable/analytics";
+import { beginRecord, RECORDED_ROWS } from "../batch-record.ts";
 import { type UntypedDb, withGraph } from "../connection.ts";
 import { type ExitCode, exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
@@ -9,8 +10,8 @@ import { collect, defineCommand, note, printJson, resumable, wholeNumber, type C
 import { loadModel, theGraph } from "../model.ts";
 import { counted } from "../output/explanation.ts";
 import { createProgress } from "../output/terminal.ts";
-import { jobOptions, jobsHelp, parseShare, programOf, type JobOptions } from "./batch-jobs.ts";
-import { lakeOptions, type LakeOptions, limitOption, printRows, withLake } from "./batch-lake.ts";
+import { givenSettings, jobOptions, jobsHelp, parseShare, programOf, type JobOptions } from "./batch-jobs.ts";
+import { lakeOptions, type LakeOptions, limitOption, plainIntegers, printRows, withLake } from "./batch-lake.ts";
 
 /** Options of a command that writes results to the table or to a file. */
 export interface ResultOptions extends LakeOptions {
@@ -63,9 +64,10 @@ const targetsOf = (given: readonly string[]): Analytics.Targets => {
 
 type Settings = Required<Pick<Analytics.WriteBackOptions, "signal" | "onProgress">>;
 
-/** Writes results to the table, and tells what was written. */
+/** Writes results to the table, and tells and records what was written. */
 const writeToTable = (
   call: Invocation<ResultOptions>,
+  record: ReturnType<typeof beginRecord>,
   write: (db: UntypedDb, settings: Settings) => Promise<Analytics.WriteBackReport>,
 ): Promise<ExitCode> =>
   withGraph(call, async (db) => {
@@ -78,6 +80,7 @@ const writeToTable = (
     } finally {
       progress.clear();
     }
+    record({ kind: "written", report });
     if (options.json) {
       printJson(call, report);
       return exitCode.ok;
@@ -160,12 +163,19 @@ export const runCommand: CommandSpec = defineCommand<RunOptions>({
       const { options } = call;
       const program = await programOf(call, lake, module);
       if (options.set && options.out !== undefined) throw usageError("Give either --set or --out.");
-      const onSpark = options.engine === "spark";
+      const { engine = "duckdb" } = options;
+      const onSpark = engine === "spark";
+      const { what } = program;
+      const record = beginRecord(call, lake, { job: call.args[0] ?? program.job, what, options: givenSettings(options), engine });
       if (options.set || options.out !== undefined) {
         const results = onSpark ? await sparkResult(call, { lake, module, program }) : program;
         if (options.set)
-          return writeToTable(call, (db, settings) => module.writeBack(db, lake, results, { ...writeBackOptions(options), ...settings }));
-        const rows = await module.saveResults(lake, results, resolve(call.io.cwd, options.out ?? ""));
+          return writeToTable(call, record, (db, settings) =>
+            module.writeBack(db, lake, results, { ...writeBackOptions(options), ...settings }),
+          );
+        const file = resolve(call.io.cwd, options.out ?? "");
+        const rows = await module.saveResults(lake, results, file);
+        record({ kind: "file", count: rows, file });
         if (options.json) printJson(call, { file: options.out, rows });
         else call.io.out.write(`${counted(rows, "row")} written to ${options.out}\n`);
         return exitCode.ok;
@@ -173,8 +183,9 @@ export const runCommand: CommandSpec = defineCommand<RunOptions>({
       const rows = await watched(call, program, (run) =>
         onSpark ? module.runOnSpark(lake.folder, [program], run).then(([first]) => first ?? []) : lake.run(program, run),
       );
+      record({ kind: "rows", count: rows.length, rows: rows.slice(0, RECORDED_ROWS).map(plainIntegers) });
       printRows(call, rows);
-      if (!options.json) note(call, program.what);
+      if (!options.json) note(call, what);
       return exitCode.ok;
     }),
 });
@@ -210,16 +221,17 @@ export const deriveCommand: CommandSpec = defineCommand<LakeOptions & Pick<Resul
   ],
   examples: ["edgetable batch extract && edgetable batch derive", "edgetable batch derive --units 500"],
   run: (call) =>
-    withLake(call, (lake, module) =>
-      writeToTable(call, (db, settings) => {
-        const { units, job } = call.options;
-        return module.derive(db, lake, {
+    withLake(call, (lake, module) => {
+      const { units, job } = call.options;
+      const run = { job: "derive", what: "Derived attributes that changed, written to the table", options: "", engine: "duckdb" } as const;
+      return writeToTable(call, beginRecord(call, lake, run), (db, settings) =>
+        module.derive(db, lake, {
           ...settings,
           ...(job === undefined ? {} : { job }),
           ...(units === undefined ? {} : { unitsPerSecond: units }),
-        });
-      }),
-    ),
+        }),
+      );
+    }),
 });
 
 /** `edgetable batch validate`. */
@@ -234,7 +246,10 @@ export const validateCommand: CommandSpec = defineCommand<LakeOptions & { readon
     withLake(call, async (lake, module) => {
       const { io, options } = call;
       const { catalog } = theGraph(await loadModel(options.model, io.cwd));
+      const run = { job: "validate", what: "Differences between what is stored and what follows from the other rows", options: "" };
+      const record = beginRecord(call, lake, { ...run, engine: "duckdb" });
       const report = await module.validate(lake, catalog, options.examples === undefined ? {} : { examples: options.examples });
+      record({ kind: "validation", report });
       if (options.json) printJson(call, report);
       else {
         for (const { what, count, examples } of report.kinds) {

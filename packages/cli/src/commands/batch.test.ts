@@ -101,6 +101,30 @@ describe("jobs", () => {
     });
   });
 
+  test("record their last runs beside the lake", async () => {
+    const record = (job: string): unknown => JSON.parse(readFileSync(join(lake, "education.results", `${job}.json`), "utf8"));
+    await batch("run", "degrees", "--edges", "enrolledIn", ...at);
+    expect(record("degrees")).toMatchObject({
+      record: "edgetable batch",
+      options: "--edges enrolledIn",
+      engine: "duckdb",
+      milliseconds: expect.any(Number) as unknown,
+      result: {
+        kind: "rows",
+        count: 5,
+        rows: expect.arrayContaining([{ node: "student:S1", out_degree: 2, in_degree: 0, degree: 2 }]) as unknown,
+      },
+    });
+    await batch("run", "degrees", "--out", join(lake, "degrees.csv"), ...at);
+    expect(record("degrees")).toMatchObject({ options: "", result: { kind: "file", file: join(lake, "degrees.csv") } });
+    await batch("run", "degrees", "--set", "student.year=out_degree", ...at);
+    expect(record("degrees")).toMatchObject({ result: { kind: "written", report: { written: expect.any(Number) as unknown } } });
+    await batch("validate", ...at);
+    expect(record("validate")).toMatchObject({ result: { kind: "validation", report: { clean: true } } });
+    await batch("derive", ...at);
+    expect(record("derive")).toMatchObject({ result: { kind: "written" } });
+  });
+
   test("are printed as the program for Spark", async () => {
     expect(JSON.parse((await batch("program", "degrees", ...at)).out)).toMatchObject({
       job: "degrees",
