@@ -173,6 +173,23 @@ const measureTable = async (page, demo, folder) => {
   );
 };
 
+/** Milliseconds of the page's main thread for each of some steps, of which so many were script, style and layout. */
+const cpuOf = async (page, steps, work) => {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const read = async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return Object.fromEntries(metrics.map(({ name, value }) => [name, value * 1000]));
+  };
+  const before = await read();
+  const result = await work();
+  const after = await read();
+  await session.detach();
+  const each = (name) => ((after[name] - before[name]) / steps).toFixed(2);
+  const parts = `script ${each("ScriptDuration")}, style ${each("RecalcStyleDuration")}, layout ${each("LayoutDuration")}`;
+  return { result, text: `${each("TaskDuration")} ms of CPU a frame (${parts})` };
+};
+
 /** Items of the synthetic source, and of one of its pages. */
 const [MANY, MANY_PAGE] = [Number(process.env["EDGETABLE_STUDIO_ITEMS"] ?? 1_000_000), 2000];
 
@@ -222,21 +239,24 @@ const measureMillion = async (page, demo) => {
     `table of ${MANY.toLocaleString("en-US")} items: read to its end in ${seconds.toFixed(0)} s, ${await grid.evaluate(({ scrollHeight }) => scrollHeight)} pixels high`,
   );
   // By the wheel, which moves by pixels of the list, and by the scroll bar.
-  const wheeled = await grid.evaluate(async (element) => {
-    const noted = [];
-    let last;
-    for (let step = 0; step < 200; step++) {
-      const time = await new Promise((resolve) => requestAnimationFrame(resolve));
-      if (last !== undefined) noted.push(time - last);
-      last = time;
-      element.dispatchEvent(new WheelEvent("wheel", { deltaY: -96, cancelable: true, bubbles: true }));
-    }
-    return noted;
-  });
+  const wheel = () =>
+    grid.evaluate(async (element) => {
+      const noted = [];
+      let last;
+      for (let step = 0; step < 200; step++) {
+        const time = await new Promise((resolve) => requestAnimationFrame(resolve));
+        if (last !== undefined) noted.push(time - last);
+        last = time;
+        element.dispatchEvent(new WheelEvent("wheel", { deltaY: -96, cancelable: true, bubbles: true }));
+      }
+      return noted;
+    });
+  const { result: wheeled, text: wheelCpu } = await cpuOf(page, 200, wheel);
   const end = MANY - 1 - Math.round((200 * 96) / 46);
   await page.getByText(`Row ${String(end).padStart(7, "0")}`).waitFor();
-  console.log(`  by the wheel: ${shown(wheeled)}`);
-  console.log(`  by the scroll bar: ${shown(await scroll(page, -40_000, 200))}`);
+  console.log(`  by the wheel: ${wheelCpu}; ${shown(wheeled)}`);
+  const { result: dragged, text: dragCpu } = await cpuOf(page, 200, () => scroll(page, -40_000, 200));
+  console.log(`  by the scroll bar: ${dragCpu}; ${shown(dragged)}`);
   sizes.push(await heap(page));
   await grid.evaluate((element) => (element.scrollTop = element.scrollHeight / 2));
   await page.locator(".cells").first().waitFor();

@@ -129,7 +129,7 @@ export const RowGrid = (props: RowGridProps): ReactNode => {
   const { type, query, pages, edits, columns, filters, change, editable, keyOf, menu } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const { count } = pages;
-  const { visible, height, show } = useRowWindow({ count: count + 1, row: ROW, scroller, overscan: 8 });
+  const { visible, height, holder, show } = useRowWindow({ count: count + 1, row: ROW, scroller, overscan: 8 });
   const last = visible.at(-1)?.index ?? 0;
   useEffect(() => {
     if (last >= count - 40) void pages.more();
@@ -179,11 +179,13 @@ export const RowGrid = (props: RowGridProps): ReactNode => {
     >
       <GridHeads {...{ type, query, columns, filters, change, ...(menu ? { menu } : {}) }} />
       <div className="grid-body" role="rowgroup" style={{ height }}>
-        {visible.map(({ index: at, start }) => (
-          <div key={at} className="data-row" role="row" aria-rowindex={at + 3} style={{ transform: `translateY(${start}px)` }}>
-            {contents(at)}
-          </div>
-        ))}
+        <div ref={holder} className="grid-holder" role="presentation">
+          {visible.map(({ index: at, start }) => (
+            <div key={at} className="data-row" role="row" aria-rowindex={at + 3} style={{ transform: `translateY(${start}px)` }}>
+              {contents(at)}
+            </div>
+          ))}
+        </div>
       </div>
     </div>
   );

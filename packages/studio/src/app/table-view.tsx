@@ -205,8 +205,8 @@ interface GridProps {
   readonly pages: ItemPages;
   readonly keys: readonly [string, string | undefined];
   readonly select: (item: WireItem | undefined) => void;
-  /** What became of an item since the view was opened. */
-  readonly marked: (item: WireItem) => WireChange["kind"] | undefined;
+  /** What became of an item since the view was opened; undefined if nothing has changed. */
+  readonly marked: ((item: WireItem) => WireChange["kind"] | undefined) | undefined;
 }
 
 const GridHead = ({ keys: [partitionKey, sortKey] }: Pick<GridProps, "keys">): ReactNode => (
@@ -231,7 +231,7 @@ const ItemGrid = ({ query, pages, keys, select, marked }: GridProps): ReactNode 
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState(0);
   const { count } = pages;
-  const { visible, height, top, show } = useRowWindow({ count: count + 1, row: ROW, scroller, overscan: 12 });
+  const { visible, height, holder, top, show } = useRowWindow({ count: count + 1, row: ROW, scroller, overscan: 12 });
   const last = visible.at(-1)?.index ?? 0;
   useEffect(() => {
     if (last >= count - 40) void pages.more();
@@ -262,7 +262,7 @@ const ItemGrid = ({ query, pages, keys, select, marked }: GridProps): ReactNode 
     const [partitionKey, sortKey] = keys;
     const showsPartition = row?.first === true || at === top;
     if (row)
-      return <Row {...{ row, showsPartition, partitionKey, sortKey, at, onSelect }} active={at === active} mark={marked(row.item)} />;
+      return <Row {...{ row, showsPartition, partitionKey, sortKey, at, onSelect }} active={at === active} mark={marked?.(row.item)} />;
     return (
       <div role="gridcell" className="foot">
         {at < count ? <span className="reading">Reading…</span> : <Foot pages={pages} />}
@@ -284,19 +284,21 @@ const ItemGrid = ({ query, pages, keys, select, marked }: GridProps): ReactNode 
     >
       <GridHead keys={keys} />
       <div className="grid-body" role="rowgroup" style={{ height }}>
-        {visible.map(({ index: at, start }) => (
-          <div
-            key={at}
-            id={`row-${at}`}
-            className="grid-row"
-            role="row"
-            aria-rowindex={at + 2}
-            aria-selected={at === active}
-            style={{ transform: `translateY(${start}px)` }}
-          >
-            {contents(at)}
-          </div>
-        ))}
+        <div ref={holder} className="grid-holder" role="presentation">
+          {visible.map(({ index: at, start }) => (
+            <div
+              key={at}
+              id={`row-${at}`}
+              className="grid-row"
+              role="row"
+              aria-rowindex={at + 2}
+              aria-selected={at === active}
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              {contents(at)}
+            </div>
+          ))}
+        </div>
       </div>
     </div>
   );
@@ -370,7 +372,7 @@ export const TableView = ({ query }: { readonly query: Query }): ReactNode => {
             pages={pages}
             keys={[partitionKey, index?.sortKey]}
             select={select}
-            marked={(item) => marked.get(idOf(item, tableKeys))}
+            marked={marked.size === 0 ? undefined : (item) => marked.get(idOf(item, tableKeys))}
           />
         )}
       </div>
