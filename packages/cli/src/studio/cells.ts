@@ -14,14 +14,28 @@ const cellText = (value: unknown): string => {
   return typeof value === "string" ? value : toExactJson(value);
 };
 
-const comparisons: readonly (readonly [sign: string, holds: (order: number) => boolean])[] = [
-  [">=", (order) => order >= 0],
-  ["<=", (order) => order <= 0],
-  ["!=", (order) => order !== 0],
-  [">", (order) => order > 0],
-  ["<", (order) => order < 0],
-  ["=", (order) => order === 0],
+/** Why a write was refused whose cells no longer hold what was seen. */
+export const CHANGED = "Somebody changed it meanwhile. The cells show what is stored now: change them again.";
+
+type Comparison = "gte" | "lte" | "ne" | "gt" | "lt" | "eq";
+type Holds = (order: number) => boolean;
+
+const comparisons: readonly (readonly [sign: string, comparison: Comparison, holds: Holds])[] = [
+  [">=", "gte", (order) => order >= 0],
+  ["<=", "lte", (order) => order <= 0],
+  ["!=", "ne", (order) => order !== 0],
+  [">", "gt", (order) => order > 0],
+  ["<", "lt", (order) => order < 0],
+  ["=", "eq", (order) => order === 0],
 ];
+
+/** A filter as a person writes it: a comparison, if it begins with a sign, and the value that is wanted. */
+export const readFilter = (
+  filter: string,
+): { readonly comparison: Comparison | undefined; readonly holds: Holds | undefined; readonly wanted: string } => {
+  const [sign = "", comparison, holds] = comparisons.find(([one]) => filter.startsWith(one)) ?? [];
+  return { comparison, holds, wanted: filter.slice(sign.length).trim() };
+};
 
 /**
  * Whether a cell has what a filter asks for: `=`, `!=`, `<`, `<=`, `>` or `>=` and a value, compared as numbers if both are;
@@ -29,12 +43,11 @@ const comparisons: readonly (readonly [sign: string, holds: (order: number) => b
  */
 export const matches = (value: unknown, filter: string): boolean => {
   const text = cellText(value);
-  const [sign, holds] = comparisons.find(([one]) => filter.startsWith(one)) ?? [];
-  if (sign === undefined || !holds) return text.toLowerCase().includes(filter.toLowerCase());
-  const wanted = filter.slice(sign.length).trim();
+  const { comparison, holds, wanted } = readFilter(filter);
+  if (!holds) return text.toLowerCase().includes(filter.toLowerCase());
   const [left, right] = [Number(text), Number(wanted)];
   if (text !== "" && wanted !== "" && !Number.isNaN(left) && !Number.isNaN(right)) return holds(left - right);
-  if (text === "" && wanted !== "" && sign !== "!=") return false;
+  if (text === "" && wanted !== "" && comparison !== "ne") return false;
   return holds(text < wanted ? -1 : text > wanted ? 1 : 0);
 };
 

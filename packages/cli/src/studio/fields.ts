@@ -4,6 +4,7 @@ import { nodeOf, type UntypedDb, type UntypedGrid } from "../connection.ts";
 import { usageError } from "../failure.ts";
 import { isRow, toExactJson, type Row } from "../output/json.ts";
 import { fitTexts, isoDate } from "../text/fit-texts.ts";
+import { CHANGED, readFilter } from "./cells.ts";
 
 /** Milliseconds for one call. */
 const DEADLINE = 30_000;
@@ -48,15 +49,6 @@ const apiOf = (db: UntypedDb, type: string): GridApi => {
   if (db.catalog.nodes[type]?.definition.fields) return api;
   throw usageError(`Users define no fields of "${type}".`);
 };
-
-const signs = [
-  [">=", "gte"],
-  ["<=", "lte"],
-  ["!=", "ne"],
-  [">", "gt"],
-  ["<", "lt"],
-  ["=", "eq"],
-] as const;
 
 /** A number as users write it. @throws {cli.usage} */
 const numberOf = (text: string): number => {
@@ -113,9 +105,8 @@ const inputOf = ({ catalog }: UntypedDb, field: Field, text: string): FieldInput
 
 /** What a filter of a field asks for: a sign and a value, or else what fits its type best. */
 const fieldFilter = (db: UntypedDb, field: Field, text: string): unknown => {
-  const [sign, comparison] = signs.find(([one]) => text.startsWith(one)) ?? [];
-  const wanted = sign === undefined ? text.trim() : text.slice(sign.length).trim();
-  if (wanted === "") return { exists: sign === "!=" };
+  const { comparison, wanted } = readFilter(text);
+  if (wanted === "") return { exists: comparison === "ne" };
   if (comparison !== undefined) {
     const value = field.type === "date" ? wanted : inputOf(db, field, wanted);
     return { [comparison]: value };
@@ -135,9 +126,8 @@ const fieldFilter = (db: UntypedDb, field: Field, text: string): unknown => {
 };
 
 const attributeFilter = async (db: UntypedDb, type: string, name: string, text: string): Promise<unknown> => {
-  const [sign, comparison] = signs.find(([one]) => text.startsWith(one)) ?? [];
-  const wanted = sign === undefined ? text.trim() : text.slice(sign.length).trim();
-  if (wanted === "") return { exists: sign === "!=" };
+  const { comparison, wanted } = readFilter(text);
+  if (wanted === "") return { exists: comparison === "ne" };
   const { schema } = db.catalog.nodes[type]?.definition ?? {};
   const value = schema ? (await fitTexts(schema, { [name]: wanted }, new Set([name])))[name] : wanted;
   if (comparison !== undefined) return { [comparison]: value };
@@ -301,7 +291,7 @@ export const setValues = async (
     if (toExactJson([stored[field.fieldId]?.value]) !== toExactJson([was[name]]))
       return {
         ok: false,
-        problem: "Somebody changed it meanwhile. The cells show what is stored now: change them again.",
+        problem: CHANGED,
         row: shown(),
         cost: none,
       };

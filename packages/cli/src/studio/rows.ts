@@ -5,7 +5,7 @@ import { describeItem, isFieldPart } from "edgetable/check";
 import { type AnyRead, nodeOf, type UntypedDb, type UntypedHandle } from "../connection.ts";
 import { failureOf, usageError } from "../failure.ts";
 import { isRow, type Row } from "../output/json.ts";
-import { cellOf, isSame, matches, readCell, valuesOf } from "./cells.ts";
+import { CHANGED, cellOf, isSame, matches, readCell, valuesOf } from "./cells.ts";
 import { setValues } from "./fields.ts";
 import { readStored, type StoredPage } from "./stored-items.ts";
 
@@ -137,7 +137,7 @@ export const readRows = async (
 const reasons: Readonly<Record<string, string>> = {
   exists: "There is one with this id already.",
   notFound: "It is not there any more.",
-  conditionFailed: "Somebody changed it meanwhile. The cells show what is stored now: change them again.",
+  conditionFailed: CHANGED,
   versionConflict: "Somebody changed it meanwhile.",
 };
 
