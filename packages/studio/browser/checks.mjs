@@ -1,5 +1,7 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { attackChecks } from "./attack-checks.mjs";
 import { graphChecks } from "./graph-checks.mjs";
+import { liveChecks } from "./live-checks.mjs";
 import { rowChecks } from "./row-checks.mjs";
 
 /** The browser logs a value that was refused. */
@@ -93,6 +95,36 @@ export const checks = [
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "byName" }).waitFor();
       match(page.url(), /index=byName$/);
+    },
+  },
+  {
+    name: "the shards of an index side by side: counted with their share, each a way to its partition",
+    run: async ({ openPage }) => {
+      const { page, open, audit, problems } = await openPage();
+      await open("/table?index=byName");
+      const shards = page.locator(".shards");
+      const column = (name) => shards.getByRole("link", { name });
+      await column(/^Shard 0, student#0: \d+ items, \d+ %$/).waitFor();
+      const labels = await shards.getByRole("link").evaluateAll((links) => links.map((link) => link.title));
+      const items = (kind) => labels.filter((one) => one.includes(kind)).map((one) => Number(/: ([\d,]+) items/.exec(one)[1]));
+      equal(
+        items("student").reduce((sum, one) => sum + one, 0),
+        120,
+      );
+      match(await shards.innerText(), /student\s+120 items · (?:the fullest holds \d+ %|evenly spread)[\s\S]*teacher/);
+      match(await shards.getByRole("status").innerText(), /counted by \d+ requests, [\d.]+ RCU/);
+      deepEqual(await audit(), []);
+      // Counting is by the keyboard too, and the column leads to its partition, beside the other shards of its kind alone.
+      await shards.getByRole("button", { name: "Count again" }).press("Enter");
+      await column(/^Shard 1, student#1: \d+ items/).press("Enter");
+      await page.getByRole("heading", { name: "byName/student#1" }).waitFor();
+      await shards.locator('[aria-current="true"]').waitFor();
+      match(await shards.locator('[aria-current="true"]').getAttribute("title"), /^Shard 1, student#1/);
+      equal(await shards.getByText("teacher").count(), 0);
+      await open("/table?index=reverse");
+      await page.locator(".cells").first().waitFor();
+      equal(await shards.count(), 0);
+      deepEqual(problems, []);
     },
   },
   {
@@ -223,6 +255,23 @@ export const checks = [
     },
   },
   {
+    name: "a pattern whose budget ended it goes on where it stopped, and its parts add up",
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/patterns?name=someClassmates");
+      await page.getByRole("button", { name: "Run" }).click();
+      const left = page.locator(".walk-left");
+      await left.getByText(/^The walk’s budget of requests ended it at hop 2: \d+ nodes? left to read\.$/).waitFor();
+      const [rows, requests] = [page.locator(".answer-table tbody tr"), page.locator(".waterfall li")];
+      const [first, sent] = [await rows.count(), await requests.count()];
+      await left.getByRole("button", { name: "Continue" }).press("Enter");
+      await page.waitForFunction((count) => document.querySelectorAll(".waterfall li").length > count, sent);
+      ok((await rows.count()) > first, "the parts of the answer add up");
+      match(await page.locator(".figures").innerText(), /Requests\s+6\s/);
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "the scratch pad by keyboard alone: completed from the model, planned as it is typed, run, continued, restored",
     run: async ({ openPage }) => {
       const { page, open, audit, problems } = await openPage();
@@ -316,75 +365,6 @@ export const checks = [
     },
   },
   {
-    name: "live: changes as they happen, the jobs, and a verification",
-    writes: true,
-    run: async ({ openPage }) => {
-      const { page, open, problems } = await openPage();
-      const { page: other, open: openOther } = await openPage();
-      await open("/live");
-      await page.getByText("Nothing has changed since you opened this view.").waitFor();
-      await openOther("/table?partition=COURSE%23C302");
-      await other.locator(".cells").first().click();
-      const form = other.getByRole("region", { name: "Change" });
-      // Nobody tells when the watch has begun: the credits change until it sees one.
-      const feed = page.getByRole("list", { name: "Changes, the newest first" });
-      for (let credits = 20; (await feed.count()) === 0; credits++) {
-        await form.getByLabel("credits").fill(String(credits));
-        await form.getByRole("button", { name: "Save" }).click();
-        await form.getByText("Saved.").waitFor();
-        await other.waitForTimeout(200);
-      }
-      await form.getByLabel("title").fill("Graphs");
-      await form.getByRole("button", { name: "Save" }).click();
-      const newest = feed.getByRole("listitem").first();
-      await newest.getByText("Graphs").waitFor();
-      match(await newest.innerText(), /changed\s+course\s+COURSE#C302[\s\S]*title\s+Graph Theory → Graphs/);
-      await page.getByRole("button", { name: "Verify" }).click();
-      await page.getByText("The table is as the model says.").waitFor();
-      await page.getByRole("region", { name: "Dead letters" }).getByText("None").waitFor();
-      await page.getByRole("region", { name: "Consumers" }).getByText("No consumer has read the stream.").waitFor();
-      await newest.getByRole("link", { name: /COURSE#C302/ }).click();
-      await page.getByRole("heading", { name: "College/COURSE#C302" }).waitFor();
-      deepEqual(problems, []);
-    },
-  },
-  {
-    name: "changes as they happen are marked in the table and in the graph, and the switch ends that",
-    writes: true,
-    run: async ({ openPage }) => {
-      const { page, open, audit, problems } = await openPage();
-      const { page: graph, open: openGraph } = await openPage();
-      const { page: other, open: openOther } = await openPage();
-      await open("/table?partition=COURSE%23C302");
-      await page.locator(".cells").first().waitFor();
-      await openGraph("/graph?type=course&id=%7B%22courseId%22%3A%22C302%22%7D");
-      await graph.locator(".graph-drawing[data-state=settled]").waitFor();
-      await openOther("/table?partition=COURSE%23C302");
-      await other.locator(".cells").first().click();
-      const form = other.getByRole("region", { name: "Change" });
-      const marked = page.locator(".cells.marked.modify");
-      // Nobody tells when the watch has begun: the credits change until it sees one.
-      let credits = 20;
-      for (; (await marked.count()) === 0 || (await graph.locator(".node-list .change-word").count()) === 0; credits++) {
-        await form.getByLabel("credits").fill(String(credits));
-        await form.getByRole("button", { name: "Save" }).click();
-        await form.getByText("Saved.").waitFor();
-        await other.waitForTimeout(300);
-      }
-      match(await marked.first().innerText(), /course\s*changed/);
-      await page.waitForFunction((text) => document.querySelector(".cells.marked")?.innerText.includes(text), `credits\n${credits - 1}`);
-      await graph.locator(".node-list .change-word").first().waitFor();
-      deepEqual(await audit(), []);
-      const live = page.locator(".marks button[aria-pressed]");
-      equal(await live.getAttribute("aria-pressed"), "true");
-      await page.locator(".marks").getByRole("button", { name: "Read again" }).click();
-      await live.press("Enter");
-      match(page.url(), /live=0/);
-      equal(await live.getAttribute("aria-pressed"), "false");
-      deepEqual(problems, []);
-    },
-  },
-  {
     name: "what is empty or fails says so, with what to do",
     run: async ({ demo, openPage }) => {
       const { page, open } = await openPage();
@@ -419,7 +399,9 @@ export const checks = [
     },
   },
   ...rowChecks,
+  ...liveChecks,
   ...graphChecks,
+  ...attackChecks,
 ];
 
 /** Each view with what shows that it is ready. */
@@ -427,6 +409,7 @@ const addresses = [
   ["/table", ".cells"],
   ["/table?partition=STUDENT%23S001&item=%5B%22STUDENT%23S001%22%2C%22NOTE%23001%22%5D", ".panel"],
   ["/table?index=reverse", ".cells"],
+  ["/table?index=byName", ".shards .share"],
   ["/rows?type=student&sort=byName", ".row-cell"],
   ["/rows?type=course&row=%7B%22courseId%22%3A%22C301%22%7D", ".node-search li button"],
   ["/graph?type=student", ".starts"],

@@ -100,6 +100,12 @@ const pictures = [
   { name: "partition", address: "/table?partition=COURSE%23C301", ready: ".cells" },
   { name: "index", address: "/table?index=reverse", ready: ".cells" },
   {
+    name: "shards",
+    address: "/table?index=byName",
+    ready: ".shards .share",
+    act: (page) => page.getByText(/counted by/).waitFor(),
+  },
+  {
     name: "graph",
     address: "/graph?type=course&id=%7B%22courseId%22%3A%22C301%22%7D",
     ready: ".graph-drawing[data-state=settled]",
@@ -169,18 +175,22 @@ const pictures = [
   },
   { name: "model", address: "/model", ready: ".advice" },
   { name: "live", address: "/live", ready: ".live", act: changed },
+  { name: "results", address: "/live?show=results&result=validate.json", ready: ".result tbody" },
+  { name: "ranks", address: "/live?show=results&result=page-rank.json", ready: ".result tbody" },
   { name: "palette", address: "/table", ready: ".cells", act: (page) => page.keyboard.press("Control+k") },
 ];
 
+/** Pixels of the pictures: `EDGETABLE_STUDIO_SIZE=1024x700`. */
+const [width = 1440, height = 900] = (process.env.EDGETABLE_STUDIO_SIZE ?? "1440x900").split("x").map(Number);
 const folder = process.argv[2] ?? mkdtempSync(join(tmpdir(), "edgetable-pictures-"));
 const executable = findChromium();
 if (!executable) throw new Error("There is no Chromium. Install Debian's package chromium, or set EDGETABLE_CHROMIUM.");
 const only = process.argv[3];
-const demo = await startDemo(120, { writes: true, projects: true });
+const demo = await startDemo(120, { writes: true, projects: true, results: true });
 const browser = await openChromium(executable);
 try {
   for (const theme of ["light", "dark"]) {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: theme });
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
     const page = await context.newPage();
     page.on("pageerror", (error) => console.error(error));
     page.on("console", (message) => message.type() === "error" && console.error(message.text()));

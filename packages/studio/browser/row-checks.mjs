@@ -237,4 +237,24 @@ export const rowChecks = [
       deepEqual(problems, []);
     },
   },
+  {
+    name: "a field that is given another place has it in another browser, too",
+    writes: true,
+    projects: true,
+    run: async ({ openPage }) => {
+      const grid = "/rows?type=project&parent=%7B%22courseId%22%3A%22C201%22%7D";
+      const { page, open, problems } = await openPage();
+      await open(grid);
+      await page.getByRole("columnheader").nth(4).getByText("Topic").waitFor();
+      await page.getByRole("button", { name: "Change the field Points" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Place").selectOption({ label: "1, first" });
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await dialog.waitFor({ state: "detached" });
+      const { page: colleague, open: openColleague } = await openPage();
+      await openColleague(grid);
+      await colleague.getByRole("columnheader").nth(3).getByText("Points").waitFor();
+      deepEqual(problems, []);
+    },
+  },
 ];

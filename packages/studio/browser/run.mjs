@@ -85,8 +85,8 @@ const executable = findChromium();
 if (executable) {
   const browser = await openChromium(executable);
   try {
-    for (const { name, students, writes, projects, run } of wanted) {
-      const demo = await startDemo(students, { writes, projects });
+    for (const { name, students, writes, projects, results, migrates, run } of wanted) {
+      const demo = await startDemo(students, { writes, projects, results, migrates });
       try {
         await run({ demo, openPage: (theme) => openPage(browser, demo, theme) });
         counts.passed++;

@@ -51,10 +51,20 @@ export const college = defineGraph({
     note: part({ of: "student", key: "NOTE#{number:3}", schema: z.object({ number: z.int(), text }) }),
   },
   indexes: {
-    byName: { entries: { student: "name", teacher: "name" }, shards: 2 },
+    byName: { entries: { student: { by: "name", shards: 6 }, teacher: "name" }, shards: 2 },
     byLevel: { entries: { course: ["level", "title"] } },
   },
 });
+
+/** Handlers for `edgetable stream`: a catalogue that is printed, in which a course without a title has no place. */
+export const streamHandlers = {
+  catalogue: {
+    on: "course",
+    event: ({ after }: { readonly after?: { readonly title?: string } }) => {
+      if (after?.title === "Untitled") throw new Error("A course without a title cannot be printed.");
+    },
+  },
+};
 
 export const patterns = definePatterns(college, {
   studentsOfCourse: {
@@ -71,6 +81,18 @@ export const patterns = definePatterns(college, {
     question: "Who shares a course with a student?",
     example: { studentId: "S001" },
     ask: (db, student) => db.student(student).out("enrolledIn").in("enrolledIn").dedupe().except("start").nodes(),
+  },
+  someClassmates: {
+    question: "Who shares a course with a student, as far as three requests find them?",
+    example: { studentId: "S001" },
+    ask: (db, student) =>
+      db
+        .student(student)
+        .out("enrolledIn")
+        .in("enrolledIn")
+        .dedupe()
+        .except("start")
+        .nodes({ budget: { requests: 3 } }),
   },
   courseWithLectures: {
     question: "What is known of a course, with its lectures?",

@@ -6,15 +6,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { createLeanTransport } from "edgetable";
 import { collegeRows, projectsCsv } from "./college-rows.mjs";
 
 const bin = join(import.meta.dirname, "../../cli/bin/edgetable.js");
 const model = `${join(import.meta.dirname, "college.ts")}#college`;
+/** The model that a migration leads to. */
+const nextModel = `${join(import.meta.dirname, "college-next.ts")}#collegeNext`;
 
 /** Starts a command that prints one line of JSON when it is ready. */
-const start = (args) =>
+const start = (args, of = model) =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [bin, ...args, "--model", model, "--json"], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [bin, ...args, "--model", of, "--json"], { stdio: ["ignore", "pipe", "pipe"] });
     const ended = new Promise((done) => child.once("exit", done));
     let text = "";
     let errors = "";
@@ -27,7 +30,8 @@ const start = (args) =>
     void ended.then((code) => reject(new Error(`edgetable ${args[0]} ended with ${code}: ${errors}`)));
   });
 
-const run = (endpoint, ...args) => promisify(execFile)(process.execPath, [bin, ...args, "--endpoint", endpoint, "--model", model]);
+const runWith = (of, endpoint, ...args) => promisify(execFile)(process.execPath, [bin, ...args, "--endpoint", endpoint, "--model", of]);
+const run = (endpoint, ...args) => runWith(model, endpoint, ...args);
 
 /** Projects of the course C201, with fields that its users have defined. */
 const importProjects = async (endpoint, folder) => {
@@ -36,13 +40,40 @@ const importProjects = async (endpoint, folder) => {
   await run(endpoint, "grid", "import", "project", file, "courseId=C201");
 };
 
+/** The last runs of some batch jobs, over a table in which two counts were broken when they ran. */
+const runJobs = async (endpoint, lake) => {
+  const transport = createLeanTransport({ endpoint });
+  /** Sets a count, and gives the one before. */
+  const setStudents = async ([course, students]) => {
+    const { Attributes: before } = await transport.send("UpdateItem", {
+      TableName: "College",
+      Key: { pk: { S: `COURSE#${course}` }, sk: { S: "#" } },
+      UpdateExpression: "SET students = :students",
+      ExpressionAttributeValues: { ":students": { N: String(students) } },
+      ReturnValues: "UPDATED_OLD",
+    });
+    return [course, before.students.N];
+  };
+  const right = [await setStudents(["C102", 99]), await setStudents(["C301", 0])];
+  const batch = (...args) => run(endpoint, "batch", ...args, "--lake", lake);
+  await batch("extract");
+  await batch("run", "page-rank", "--edges", "enrolledIn");
+  await batch("run", "recommend", "--edges", "enrolledIn", "--top", "3");
+  // Differences end it with 1.
+  await batch("validate").catch(() => undefined);
+  for (const one of right) await setStudents(one);
+  await transport.close();
+};
+
 /**
  * @param students rows grow with it: about 9 items for each student
  * @param options.writes whether the studio may write
  * @param options.projects whether a course has projects with fields of its users
+ * @param options.results whether there are results of batch jobs
+ * @param options.migrates whether a migration to the next model is under way, which the studio then has
  * @returns the studio's link, the engine's endpoint, and a function that stops both
  */
-export const startDemo = async (students = 120, { writes = false, projects = false } = {}) => {
+export const startDemo = async (students = 120, { writes = false, projects = false, results = false, migrates = false } = {}) => {
   const folder = mkdtempSync(join(tmpdir(), "edgetable-studio-"));
   const data = join(folder, "college.json");
   writeFileSync(data, JSON.stringify(collegeRows(students)));
@@ -57,9 +88,21 @@ export const startDemo = async (students = 120, { writes = false, projects = fal
     // Live shows what the table's stream records.
     await run(engine.ready.endpoint, "table", "create", "--stream");
     if (projects) await importProjects(engine.ready.endpoint, folder);
-    const studio = await start(["studio", "--endpoint", engine.ready.endpoint, ...(writes ? ["--write"] : [])]);
+    const lake = join(folder, "lake");
+    if (results) await runJobs(engine.ready.endpoint, lake);
+    const shown = [...(writes ? ["--write"] : []), ...(results ? ["--results", `${lake}.results`] : [])];
+    const { endpoint } = engine.ready;
+    if (migrates) await runWith(nextModel, endpoint, "migrate", "run");
+    const studio = await start(["studio", "--endpoint", endpoint, ...shown], migrates ? nextModel : model);
     running.push(studio);
-    return { link: studio.ready.link, endpoint: engine.ready.endpoint, stopEngine: engine.stop, stop };
+    /** Reads the table's stream to its end, as a consumer of this name. */
+    const consume = (name) => run(endpoint, "stream", "--name", name, "--idle", "1");
+    /** Starts another engine with the same rows where the first one was. */
+    const startEngine = async () => {
+      running.push(await start(["dev", "--memory", "--data", data, "--port", new URL(endpoint).port]));
+      await run(endpoint, "table", "create", "--stream");
+    };
+    return { link: studio.ready.link, endpoint, consume, stopEngine: engine.stop, startEngine, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -140,6 +140,43 @@ export interface WireIndex {
   readonly sortKey?: string;
   /** The attributes that the index stores: `ALL`, `KEYS_ONLY`, or names. */
   readonly projection: "ALL" | "KEYS_ONLY" | readonly string[];
+  /** True if some kind of its items is spread over several shards. */
+  readonly sharded?: true;
+}
+
+/** A partition that holds a share of some kinds of items. */
+export interface WireShard {
+  readonly shard: number;
+  readonly partition: string;
+}
+
+/** Kinds of items that are spread over the same shards. */
+export interface WireShardGroup {
+  /** Each kind with the beginning of its sort keys, which tells it apart from the others; empty if it is alone. */
+  readonly kinds: readonly { readonly kind: "node" | "edge" | "part"; readonly name: string; readonly sortPrefix: string }[];
+  /** The template of the partition key. */
+  readonly template: string;
+  /** How many shards there are. */
+  readonly count: number;
+  /** The first 256 of them; undefined if they also depend on a value: a view of one partition has them. */
+  readonly shards?: readonly WireShard[];
+}
+
+/** `GET /api/shards`: over which partitions an index spreads its items, or which ones differ from a partition in their shard alone. */
+export interface ShardsAnswer {
+  readonly groups: readonly WireShardGroup[];
+}
+
+/** The body of `POST /api/shards/count`: at most 64 partitions, each from its beginning or from where a count stopped. */
+export interface ShardCountRequest {
+  readonly index?: string | undefined;
+  readonly of: readonly { readonly partition: string; readonly sortPrefix: string; readonly cursor?: string | undefined }[];
+}
+
+/** What was counted: of each partition at most a megabyte, by one request; `next` goes on from there. */
+export interface ShardCountAnswer {
+  readonly counts: readonly { readonly items: number; readonly next?: string }[];
+  readonly cost: WireCost;
 }
 
 /** A named pattern with its example. */
@@ -429,6 +466,60 @@ export interface VerifyAnswer {
   readonly unsettled: number;
   readonly kinds: readonly { readonly kind: string; readonly count: number; readonly what: string; readonly isHarmless: boolean }[];
   readonly cost: WireCost;
+}
+
+/** A result of a batch job: a record that `edgetable batch` wrote, or a file with rows. */
+export interface WireResult {
+  /** The file's name within the folder. */
+  readonly file: string;
+  /** The job of a record; the file's name without its ending otherwise. */
+  readonly job: string;
+  readonly kind: "rows" | "file" | "written" | "validation";
+  /** When the job began, or when the file was written: milliseconds since 1970. */
+  readonly at: number;
+  /** How many rows, changes or differences there are; undefined if the file was not read to its end. */
+  readonly count?: number;
+  /** Why the file cannot be shown. */
+  readonly problem?: string;
+}
+
+/** `GET /api/results`: the results in the folder that the studio was started with, the newest first. */
+export interface ResultsAnswer {
+  /** Undefined if there is none. */
+  readonly folder?: string;
+  readonly results: readonly WireResult[];
+}
+
+/** A row of a result, and the nodes that its columns name. */
+export interface WireResultRow {
+  readonly cells: WireRow;
+  readonly nodes: Readonly<Record<string, Omit<WireNode, "row">>>;
+}
+
+/** Differences of one kind that a validation found. */
+export interface WireDifferences {
+  readonly what: string;
+  readonly count: number;
+  readonly isHarmless: boolean;
+}
+
+/** `GET /api/results/file`: one result, its rows as far as they are shown. */
+export interface ResultAnswer extends WireResult {
+  /** What the result is, in a sentence. */
+  readonly what?: string;
+  /** The options of the job, such as `--edges enrolledIn`. */
+  readonly options?: string;
+  readonly engine?: string;
+  /** When the lake was extracted; milliseconds since 1970. */
+  readonly extractedAt?: number;
+  readonly milliseconds?: number;
+  readonly columns: readonly string[];
+  /** At most 1,000. */
+  readonly rows: readonly WireResultRow[];
+  /** Of a validation. */
+  readonly differences?: readonly WireDifferences[];
+  /** Of results that were written to the table. */
+  readonly written?: { readonly written: number; readonly already: number; readonly skipped: number; readonly writeUnits: number };
 }
 
 /** Every answer with a status of 400 or more. */

@@ -337,6 +337,7 @@ const writes: readonly (readonly [route: string, body: object])[] = [
   ["parts/create", { part: "note", owner: { studentId: "S1" }, set: { number: { text: "7" }, text: { text: "New" } } }],
   ["parts/change", { part: "note", owner: { studentId: "S1" }, id: { number: 7 }, set: { text: { text: "Old" } }, was: { text: "New" } }],
   ["parts/delete", { part: "note", owner: { studentId: "S1" }, id: { number: 7 } }],
+  ["fields", { type: "student", parent: {}, change: "define", name: "Cost", to: { type: "number" } }],
 ];
 
 test("rows, which nobody can write without --write", async () => {
@@ -379,6 +380,7 @@ test("with --write: the page writes, a pattern's code still does not, and other 
     { ok: true },
     { ok: true },
     { rows: 1, failed: 0 },
+    {},
     {},
     {},
     {},

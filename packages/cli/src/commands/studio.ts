@@ -1,5 +1,8 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { createLeanTransport } from "edgetable";
+import { recordFolder } from "../batch-record.ts";
 import { connectOptions, endpointOf, placeOf } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { failureOf, usageError } from "../failure.ts";
@@ -14,6 +17,7 @@ interface Options {
   readonly port?: number;
   readonly open?: boolean;
   readonly write?: boolean;
+  readonly results?: string;
 }
 
 /**
@@ -56,6 +60,14 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
+/** The folder or file with results of batch jobs: the one that is named, or else the records of the jobs over `lake`. @throws {cli.usage} */
+const resultsOf = ({ io }: Invocation, named: string | undefined): string | undefined => {
+  const path = resolve(io.cwd, named ?? recordFolder("lake"));
+  if (existsSync(path)) return path;
+  if (named !== undefined) throw usageError(`--results names "${named}", which does not exist.`);
+  return undefined;
+};
+
 /** A studio that is served. */
 export interface RunningStudio {
   /** With the token that admits to it. */
@@ -73,7 +85,7 @@ export interface RunningStudio {
 export const startStudio = async (
   call: Invocation,
   model: Model,
-  { port = 0, write: writes = false }: Pick<Options, "port" | "write"> = {},
+  { port = 0, write: writes = false, results }: Pick<Options, "port" | "write" | "results"> = {},
 ): Promise<RunningStudio> => {
   const graph = theGraph(model);
   const folder = await findApp();
@@ -87,6 +99,7 @@ export const startStudio = async (
     local: isLocal(endpointOf(call)),
     stream: placeOf(call),
     writes,
+    results: resultsOf(call, results),
   });
   const end = async (): Promise<void> => {
     await close();
@@ -118,6 +131,7 @@ export const studioCommand: CommandSpec = defineCommand<Options>({
     { flags: "--port <n>", text: "port on 127.0.0.1 (default: any free port)", parse: wholeNumber(65_535) },
     { flags: "--open", text: "open the link in the browser" },
     { flags: "--write", text: "let the page create, change, link and delete" },
+    { flags: "--results <path>", text: "folder or file with results of batch jobs, for Live (default: lake.results, if there is one)" },
   ],
   examples: [
     "edgetable studio --open",

@@ -18,14 +18,16 @@ export interface StoredPage {
 
 /** Requests that one page sends at most, if a filter leaves out most of what it reads. */
 const MAX_REQUESTS = 8;
-const encodeCursor = (key: object): string => Buffer.from(JSON.stringify(key)).toString("base64url");
+/** The text of a position in the table or an index. */
+export const encodeCursor = (key: object): string => Buffer.from(JSON.stringify(key)).toString("base64url");
 
 const isKeyValue = (value: unknown): boolean => {
   const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
   return entries.length === 1 && ["S", "N", "B"].includes(entries[0]?.[0] ?? "") && typeof entries[0]?.[1] === "string";
 };
 
-const decodeCursor = (text: string): Item => {
+/** The position that a text says. @throws {cli.usage} for a text that is none */
+export const decodeCursor = (text: string): Item => {
   try {
     const key: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
     if (typeof key === "object" && key !== null && Object.keys(key).length <= 4 && Object.values(key).every(isKeyValue)) return key as Item;
@@ -35,8 +37,8 @@ const decodeCursor = (text: string): Item => {
   throw usageError("The cursor is not one that the studio gave. Load the view again.");
 };
 
-/** The type of a partition key: numbers are rare, and an adopted layout's templates know. */
-const keyOf = ({ shapes }: Catalog, attribute: string, text: string): Item[string] => {
+/** A key's text as DynamoDB's value: numbers are rare, and an adopted layout's templates know. */
+export const keyOf = ({ shapes }: Catalog, attribute: string, text: string): Item[string] => {
   const isNumber = shapes.some(({ keys }) => keys[attribute]?.type === "N");
   return isNumber ? { N: text } : { S: text };
 };
@@ -48,6 +50,13 @@ const filterName = ({ kind, name }: WireItem): string => (kind === "system" || k
 export const describeStored = (catalog: Catalog, item: Item): WireItem => {
   const { row: _, ...description } = describeItem(catalog, item);
   return { item, ...description };
+};
+
+/** The table itself, or an index by its name. @throws {cli.usage} for an unknown index */
+export const indexOf = ({ index, indexes }: Catalog, name: string | undefined): Catalog["indexes"][number] | Catalog["index"] => {
+  const found = name === undefined ? index : indexes.find((one) => one.name === name);
+  if (!found) throw usageError(`There is no index "${name}".`);
+  return found;
 };
 
 /** What every read needs. */
@@ -74,8 +83,7 @@ export const readStored = async <T>(
   request: StoredPage,
   take: (item: Item) => T | undefined,
 ): Promise<StoredAnswer<T>> => {
-  const index = request.index === undefined ? catalog.index : catalog.indexes.find(({ name }) => name === request.index);
-  if (!index) throw usageError(`There is no index "${request.index}".`);
+  const index = indexOf(catalog, request.index);
   const base = {
     TableName: catalog.table,
     ...(index.name === undefined ? {} : { IndexName: index.name }),

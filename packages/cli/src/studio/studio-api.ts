@@ -19,7 +19,8 @@ import { planPatterns, type Model } from "../model.ts";
 import { fromJson, isRow, toExactJson, type Row } from "../output/json.ts";
 import { changeField, gridOf, readGrid, readGroups } from "./fields.ts";
 import { readGraph } from "./graph.ts";
-import { healthAnswer, migrationAnswer, verifyAnswer, watchChanges } from "./live.ts";
+import { healthAnswer, migrationAnswer, verifyAnswer, type Watch, watchChanges } from "./live.ts";
+import { type ResultFiles, resultFiles } from "./results.ts";
 import { readOnly, timed, timelines, type Timeline } from "./read-only.ts";
 import {
   changeEdge,
@@ -34,6 +35,7 @@ import {
   unlinkNodes,
   writePart,
 } from "./rows.ts";
+import { countShards, isSharded, shardsAnswer } from "./shards.ts";
 import { readItem, readItems } from "./stored-items.ts";
 import type { Api, ApiRequest } from "./studio-server.ts";
 
@@ -49,6 +51,8 @@ export interface StudioSource {
   readonly stream: ConnectOptions;
   /** Whether the page may write. */
   readonly writes: boolean;
+  /** A folder or file with results of batch jobs. */
+  readonly results?: string | undefined;
 }
 
 /** Characters of an answer's JSON beyond which its lists are cut. */
@@ -130,6 +134,7 @@ const modelAnswer = async (source: StudioSource): Promise<ModelAnswer> => {
       partitionKey,
       ...(sortKey === undefined ? {} : { sortKey }),
       projection,
+      ...(isSharded(catalog, name) ? { sharded: true as const } : {}),
     })),
     ...(typeAttribute === undefined ? {} : { typeAttribute }),
     ...(ttl === undefined ? {} : { ttl }),
@@ -351,6 +356,34 @@ const itemAnswer = async ({ graph, transport }: StudioSource, db: UntypedDb, { q
   return { ...(item && { item }), ...(own && { row: own }) };
 };
 
+/** The routes of Live; undefined for others. */
+const liveAnswer = (
+  {
+    db,
+    watch,
+    results,
+    stream,
+  }: { readonly db: UntypedDb; readonly watch: Watch; readonly results: ResultFiles; readonly stream: ConnectOptions },
+  { route, query, signal }: ApiRequest,
+): Promise<unknown> | undefined => {
+  switch (route) {
+    case "GET /api/live":
+      return watch.changes(Number(query.get("after") ?? 0), signal);
+    case "GET /api/results":
+      return results.list();
+    case "GET /api/results/file":
+      return results.read(text(query, "file"));
+    case "GET /api/health":
+      return healthAnswer(db, stream, signal);
+    case "GET /api/migration":
+      return migrationAnswer(db, signal);
+    case "POST /api/verify":
+      return verifyAnswer(db, signal);
+    default:
+      return undefined;
+  }
+};
+
 /** The routes that write; undefined for others. */
 const writeAnswer = (writer: UntypedDb, { route, body, signal }: ApiRequest): Promise<unknown> | undefined => {
   switch (route) {
@@ -392,8 +425,9 @@ export const studioApi = (given: StudioSource): { readonly api: Api; readonly cl
   const kept: Transport = { ...given.transport, send: (...sent) => given.transport.send(...sent), close: () => undefined };
   const writer = given.writes ? (graph.connect({ ...options, transport: timed(kept) }) as unknown as UntypedDb) : undefined;
   const watch = watchChanges(graph, db, given.stream);
+  const live = { db, watch, results: resultFiles(graph.catalog, given.results), stream: given.stream };
   const api: Api = async (request) => {
-    const { route, query, signal } = request;
+    const { route, query, body, signal } = request;
     switch (route) {
       case "GET /api/model":
         return modelAnswer(source);
@@ -443,16 +477,12 @@ export const studioApi = (given: StudioSource): { readonly api: Api; readonly cl
         };
         return readRows(graph, { db, transport }, page, signal);
       }
-      case "GET /api/live":
-        return watch.changes(Number(query.get("after") ?? 0), signal);
-      case "GET /api/health":
-        return healthAnswer(db, given.stream, signal);
-      case "GET /api/migration":
-        return migrationAnswer(db, signal);
-      case "POST /api/verify":
-        return verifyAnswer(db, signal);
+      case "GET /api/shards":
+        return shardsAnswer(graph, text(query, "index"), text(query, "partition"));
+      case "POST /api/shards/count":
+        return countShards(graph, transport, body, signal);
       default:
-        return gridAnswer(db, request) ?? (writer && writeAnswer(writer, request));
+        return gridAnswer(db, request) ?? liveAnswer(live, request) ?? (writer && writeAnswer(writer, request));
     }
   };
   const close = async (): Promise<void> => {

@@ -10,6 +10,9 @@ export class ApiError extends Error {
   }
 }
 
+/** What an error says. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 const answerOf = async <T>(sent: Promise<Response>): Promise<T> => {
   let response: Response;
   try {

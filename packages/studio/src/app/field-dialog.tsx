@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from "react";
 import type { RetypeAnswer, WireField, WireFieldType } from "../wire.ts";
-import { Confirm, messageOf, Place } from "./form-parts.tsx";
+import { messageOf } from "./api.ts";
+import { Confirm, Place, Problem } from "./form-parts.tsx";
 import { counted } from "./item-parts.tsx";
 import { gridTypes, useModel } from "./model.ts";
 
@@ -207,11 +208,7 @@ export const FieldDialog = ({
       <FieldInputs given={given} change={change} />
       {field && fields.length > 1 ? <PlaceSelect {...{ fields, place, wanted }} choose={setPlace} /> : null}
       {losing ? <Losses losing={losing} type={type} /> : null}
-      {problem === undefined ? null : (
-        <p role="alert" className="problem">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {field ? <DeleteButton busy={busy} remove={() => void attempt(() => send({ change: "delete", fieldId: field.fieldId }))} /> : null}
     </Confirm>
   );

@@ -1,11 +1,9 @@
 import { useEffect, useRef, type ReactNode } from "react";
 import type { WireCell, WireRow, WireType } from "../wire.ts";
+import { showText } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
 import { showPlain } from "./pattern-answer.tsx";
 import "./rows.css";
-
-/** What an error says. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** A dialog with one action. Escape and the cross close it. */
 export const Confirm = ({
@@ -56,6 +54,27 @@ export const Confirm = ({
   );
 };
 
+/** Why something was not done; nothing if it was. */
+export const Problem = ({ text }: { readonly text: string | undefined }): ReactNode =>
+  text === undefined ? null : (
+    <p role="alert" className="problem">
+      {text}
+    </p>
+  );
+
+/** What became of a write. */
+export interface Said {
+  readonly ok: boolean;
+  readonly text: string;
+}
+
+export const Message = ({ said }: { readonly said: Said | undefined }): ReactNode =>
+  said ? (
+    <p role="status" className={said.ok ? "good" : "problem"}>
+      {said.text}
+    </p>
+  ) : null;
+
 /** Inputs for attributes; those that are left empty are not written. */
 export const AttributeInputs = ({
   names,
@@ -101,7 +120,7 @@ export const Place = (): ReactNode => {
 /** What a node is called in a list: its id, and the first of its attributes. */
 export const labelOf = ({ idFields, attributes }: WireType, row: WireRow): string => {
   const first = attributes.find((name) => !idFields.includes(name) && typeof row[name] === "string");
-  return [...idFields, ...(first === undefined ? [] : [first])].map((name) => showPlain(row[name])).join(" · ");
+  return [...idFields, ...(first === undefined ? [] : [first])].map((name) => showText(showPlain(row[name]), 160)).join(" · ");
 };
 
 /** The id of a row, as its type names it. */

@@ -240,7 +240,8 @@ const drawLabels = (context: CanvasRenderingContext2D, scene: Scene, { camera, s
     const known = `${context.font} ${at.label}`;
     let width = widths.get(known);
     if (width === undefined) widths.set(known, (width = context.measureText(at.label).width));
-    const left = x + radius + 5;
+    // Those that come first have a ring around them.
+    const left = x + radius + (isFirst ? 11 : 5);
     const box = [left - 2, y - 8, left + width + 2, y + 8] as const;
     const isOver = taken.some((one) => box[0] < one[2] && box[2] > one[0] && box[1] < one[3] && box[3] > one[1]);
     if (isOver && !isFirst) continue;

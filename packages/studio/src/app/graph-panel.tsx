@@ -1,9 +1,10 @@
 import { useEffect, useMemo, useState, type ReactNode } from "react";
 import type { WireNode, WireRow } from "../wire.ts";
+import { messageOf } from "./api.ts";
 import { idIn } from "./form-parts.tsx";
 import { PathSearch } from "./graph-path.ts";
 import { type FoundPath, type GraphStore, keyOf, type Way } from "./graph-store.ts";
-import { counted, showUnits, TypeMark } from "./item-parts.tsx";
+import { counted, showText, showUnits, TypeMark } from "./item-parts.tsx";
 import { gridTypes, useModel } from "./model.ts";
 import { showPlain } from "./pattern-answer.tsx";
 import { addressOf, go, linkTo, type Query } from "./route.ts";
@@ -57,7 +58,7 @@ export const NodePanel = ({
           <div key={name}>
             <dt>{name}</dt>
             <dd>
-              <span className="value">{showPlain(value)}</span>
+              <span className="value">{showText(showPlain(value))}</span>
             </dd>
           </div>
         ))}
@@ -186,7 +187,7 @@ const usePathSearch = (from: WireNode | undefined, to: Pick<WireNode, "type" | "
     setError(undefined);
     search
       .run(BUDGET, ended.signal)
-      .catch((cause: unknown) => ended.signal.aborted || setError(cause instanceof Error ? cause.message : String(cause)))
+      .catch((cause: unknown) => ended.signal.aborted || setError(messageOf(cause)))
       .finally(() => ended.signal.aborted || setBusy(false));
     return () => ended.abort();
   }, [search, parts]);
@@ -217,7 +218,9 @@ const PathList = ({
           ) : null}
           <button type="button" className="quiet" onClick={() => select(key)}>
             <TypeMark type={node.type} kind="node">
-              {store.graph.hasNode(key) ? store.graph.getNodeAttribute(key, "label") : Object.values(node.id).map(showPlain).join(" ")}
+              {store.graph.hasNode(key)
+                ? store.graph.getNodeAttribute(key, "label")
+                : showText(Object.values(node.id).map(showPlain).join(" "))}
             </TypeMark>
           </button>
         </li>

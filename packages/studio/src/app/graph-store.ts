@@ -1,6 +1,7 @@
 import { MultiDirectedGraph } from "graphology";
 import { ApiError, get } from "./api.ts";
 import type { LayoutAnswer, LayoutRequest } from "./graph-layout.worker.ts";
+import { showText } from "./item-parts.tsx";
 import type { GraphAnswer, NeighboursAnswer, WireLink, WireNode, WireType } from "../wire.ts";
 
 export type Direction = "out" | "in";
@@ -46,9 +47,9 @@ export const keyOf = ({ type, id }: Pick<WireNode, "type" | "id">): string => `$
 
 /** What a node is called: its name or title, else its first text that is no id, else its id. */
 const labelOf = ({ id, row }: WireNode, type: WireType | undefined): string => {
-  const texts = (type?.attributes ?? []).filter((name) => !(name in id) && typeof row?.[name] === "string");
+  const texts = (type?.attributes ?? []).filter((name) => !Object.hasOwn(id, name) && typeof row?.[name] === "string");
   const named = texts.find((name) => /^(name|title|label)$/i.test(name)) ?? texts.find((name) => !/id$/i.test(name)) ?? texts[0];
-  return named === undefined ? Object.values(id).map(String).join(" ") : String(row?.[named]);
+  return showText(named === undefined ? Object.values(id).map(String).join(" ") : String(row?.[named]), 120);
 };
 
 /** The nodes and edges that were read so far, and their layout. Subscribers are told of every change. */

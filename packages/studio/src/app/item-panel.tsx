@@ -1,11 +1,14 @@
 import { lazy, Suspense, useState, type ReactNode } from "react";
 import type { WireItem } from "../wire.ts";
-import { KeyText, nameOf, showBytes, showDistance, showValue, TypeMark, typeOfValue, useColour } from "./item-parts.tsx";
+import { KeyText, nameOf, showBytes, showDistance, showText, showValue, TypeMark, typeOfValue, useColour } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
 import { addressOf, linkTo } from "./route.ts";
 
 const NodeTools = lazy(() => import("./item-tools.tsx").then(({ NodeTools }) => ({ default: NodeTools })));
 const MemberTools = lazy(() => import("./item-tools.tsx").then(({ MemberTools }) => ({ default: MemberTools })));
+
+/** Characters of a value that the panel shows. */
+const LONG = 20_000;
 
 const joined = (pieces: WireItem["keys"][string] | undefined): string => (pieces ?? []).map(({ text }) => text).join("");
 
@@ -35,7 +38,7 @@ const Ends = ({ item }: { readonly item: WireItem }): ReactNode =>
             <span className="role">{role}</span>
             <a {...linkTo(addressOf("table", { partition }))}>
               <TypeMark type={type} kind="node">
-                {partition}
+                {showText(partition)}
               </TypeMark>
             </a>
           </li>
@@ -80,11 +83,11 @@ const Attributes = ({ item }: { readonly item: WireItem }): ReactNode => (
       {item.fields.map(({ name, attribute }) => (
         <div key={attribute}>
           <dt>
-            {name}
-            {name === attribute ? null : <small> stored as {attribute}</small>}
+            {showText(name)}
+            {name === attribute ? null : <small> stored as {showText(attribute)}</small>}
           </dt>
           <dd>
-            <span className="value">{showValue(item.item[attribute])}</span>
+            <span className="value">{showText(showValue(item.item[attribute]), LONG)}</span>
             <abbr title="type in DynamoDB">{typeOfValue(item.item[attribute])}</abbr>
           </dd>
         </div>
@@ -157,7 +160,7 @@ export const ItemPanel = ({
         <details>
           <summary>As DynamoDB&rsquo;s JSON</summary>
           <CopyButton text={JSON.stringify(item.item, null, 2)} label="Copy" />
-          <pre tabIndex={0}>{JSON.stringify(item.item, null, 2)}</pre>
+          <pre tabIndex={0}>{showText(JSON.stringify(item.item, null, 2), LONG)}</pre>
         </details>
       </div>
     </aside>

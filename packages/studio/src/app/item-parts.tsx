@@ -32,6 +32,22 @@ export const showValue = (value: WireValue | undefined): string => {
   return `{${("SS" in value ? value.SS : "NS" in value ? value.NS : value.BS).join(", ")}}`;
 };
 
+/** Characters of a text that a cell shows. */
+const SHORT = 400;
+/** Characters that have no shape of their own, or that turn the direction of what surrounds them; joiners shape letters and pictures. */
+const HIDDEN = /(?![\n\r\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * A stored text as it is shown: its beginning, with characters that nobody could see written as in `\u202e`. What is edited, copied
+ * and exported is the text itself.
+ *
+ * @param most how many characters are shown
+ */
+export const showText = (text: string, most: number = SHORT): string => {
+  const shown = text.length > most ? `${text.slice(0, most)}…` : text;
+  return shown.replaceAll(HIDDEN, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`);
+};
+
 /** The type letters of a value, as DynamoDB writes them. */
 export const typeOfValue = (value: WireValue | undefined): string => Object.keys(value ?? {})[0] ?? "";
 
@@ -62,7 +78,8 @@ export const useColour = (): ((type: string) => string) => {
   const { types } = useModel();
   let classes = classesOf.get(types);
   if (!classes) {
-    const names = new Set(types.map(({ name }) => name));
+    // Parts in which Edgetable keeps users' fields are told by their shape alone.
+    const names = new Set(types.filter(({ own }) => !own).map(({ name }) => name));
     classesOf.set(types, (classes = new Map([...names].map((name, at) => [name, `type-${at % 12}`]))));
   }
   return (type) => classes.get(type) ?? "type-other";
@@ -100,12 +117,27 @@ export const KeyText = ({ pieces }: { readonly pieces: WireItem["keys"][string] 
     {(pieces ?? []).map(({ text, path }, at) =>
       path === undefined ? (
         <span key={at} className="literal">
-          {text}
+          {showText(text)}
         </span>
       ) : (
         <b key={at} title={path}>
-          {text}
+          {showText(text)}
         </b>
+      ),
+    )}
+  </span>
+);
+
+/** A key's template with its fields set off: `STUDENT#{studentId}`. */
+export const KeyTemplate = ({ source }: { readonly source: string }): ReactNode => (
+  <span className="key">
+    {source.split(/(\{[^}]*\})/).map((piece, at) =>
+      piece.startsWith("{") ? (
+        <b key={at}>{piece.slice(1, -1)}</b>
+      ) : (
+        <span key={at} className="literal">
+          {piece}
+        </span>
       ),
     )}
   </span>
@@ -114,7 +146,7 @@ export const KeyText = ({ pieces }: { readonly pieces: WireItem["keys"][string] 
 /** A link to the partition of a node that an item names. */
 export const EndLink = ({ end, tabbable = true }: { readonly end: WireEnd; readonly tabbable?: boolean }): ReactNode => {
   const colour = useColour();
-  const label = `Go to the partition of ${end.role}: ${end.partition}`;
+  const label = `Go to the partition of ${end.role}: ${showText(end.partition)}`;
   const { href, onClick } = linkTo(addressOf("table", { partition: end.partition }));
   return (
     <a

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from "react";
 import type { EdgeChange, ItemAnswer, PartChange, WireCell, WireNode, WireRow, WireType, WriteAnswer } from "../wire.ts";
-import { get, post, useAnswer, useLast } from "./api.ts";
-import { AttributeInputs, Confirm, idIn, labelOf, messageOf, Place } from "./form-parts.tsx";
+import { get, messageOf, post, useAnswer, useLast } from "./api.ts";
+import { AttributeInputs, Confirm, idIn, labelOf, Message, Place, Problem, type Said } from "./form-parts.tsx";
 import { showPlain } from "./pattern-answer.tsx";
 import { useModel } from "./model.ts";
 import { editText } from "./row-edits.ts";
@@ -29,7 +29,7 @@ const ChangeForm = ({
   readonly changed: () => void;
 }): ReactNode => {
   const [{ values, before }, setTyped] = useState(untyped);
-  const [message, setMessage] = useState<{ readonly ok: boolean; readonly text: string }>();
+  const [message, setMessage] = useState<Said>();
   const stored = Object.fromEntries(names.map((name) => [name, editText(row[name])]));
   const own = names.filter((name) => values[name] !== undefined && values[name] !== stored[name]);
   const type = (all: Readonly<Record<string, string>>): void => {
@@ -83,11 +83,7 @@ const ChangeForm = ({
             </>
           )}
         </p>
-        {message ? (
-          <p role="status" className={message.ok ? "good" : "problem"}>
-            {message.text}
-          </p>
-        ) : null}
+        <Message said={message} />
       </form>
     </section>
   );
@@ -141,11 +137,7 @@ const RemoveButton = ({
         >
           <Place />
           <p>{warning}</p>
-          {problem === undefined ? null : (
-            <p role="alert" className="problem">
-              {problem}
-            </p>
-          )}
+          <Problem text={problem} />
         </Confirm>
       ) : null}
     </section>

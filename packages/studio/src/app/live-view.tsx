@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type ReactNode } from "react";
 import type { HealthAnswer, VerifyAnswer, WireChange, WireJob, WireMigration } from "../wire.ts";
-import { get, post, useAnswer } from "./api.ts";
+import { get, messageOf, post, useAnswer } from "./api.ts";
 import {
   changeWords,
   counted,
@@ -11,11 +11,13 @@ import {
   Notice,
   showDistance,
   showSpan,
+  showText,
   showUnits,
   showValue,
   TypeMark,
   useColour,
 } from "./item-parts.tsx";
+import { BatchResults } from "./batch-results.tsx";
 import { useChanges } from "./changes.ts";
 import { useModel } from "./model.ts";
 import { addressOf, linkTo, type Query, go } from "./route.ts";
@@ -57,7 +59,7 @@ const Change = ({ change: { kind, time, item, changed, was } }: { readonly chang
             <div key={attribute}>
               <dt>{name}</dt>
               <dd>
-                <del>{showValue(was[attribute]) || "–"}</del> → <ins>{showValue(item.item[attribute]) || "–"}</ins>
+                <del>{showText(showValue(was[attribute])) || "–"}</del> → <ins>{showText(showValue(item.item[attribute])) || "–"}</ins>
               </dd>
             </div>
           ))}
@@ -191,7 +193,7 @@ const Verification = (): ReactNode => {
     try {
       setState({ value: await post<VerifyAnswer>("verify", {}) });
     } catch (error) {
-      setState({ error: error instanceof Error ? error.message : String(error) });
+      setState({ error: messageOf(error) });
     }
   };
   const { busy, value, error } = state;
@@ -230,31 +232,47 @@ export const LiveView = ({ query }: { readonly query: Query }): ReactNode => {
   const [paused, setPaused] = useState(false);
   const [{ changes, problem, isWatching }, again] = useChanges(paused);
   const showsOwn = query["own"] === "1";
+  const showsResults = query["show"] === "results";
+  const segment = (show: string | undefined, text: string): ReactNode => (
+    <a {...linkTo(addressOf("live", { ...query, show, result: undefined }))} aria-current={query["show"] === show ? "page" : undefined}>
+      {text}
+    </a>
+  );
   const shown = changes.filter(({ item }) => showsOwn || item.kind !== "system");
   return (
     <div className="live">
       <div className="table-main">
         <div className="heading">
           <h1>Live</h1>
-          <p role="status">
-            {problem ? "not watching" : paused ? "paused" : isWatching ? "watching the stream" : "begins to watch…"} ·{" "}
-            {counted(shown.length, "change")}
-          </p>
-          <div className="tools">
-            <label>
-              <input
-                type="checkbox"
-                checked={showsOwn}
-                onChange={() => go(addressOf("live", { ...query, own: showsOwn ? undefined : "1" }), { replace: true })}
-              />{" "}
-              Edgetable’s own items
-            </label>
-            <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>
-              {paused ? "Go on" : "Pause"}
-            </button>
-          </div>
+          <nav className="segments" aria-label="Shown">
+            {segment(undefined, "Changes")}
+            {segment("results", "Batch results")}
+          </nav>
+          {showsResults ? null : (
+            <>
+              <p role="status">
+                {problem ? "not watching" : paused ? "paused" : isWatching ? "watching the stream" : "begins to watch…"} ·{" "}
+                {counted(shown.length, "change")}
+              </p>
+              <div className="tools">
+                <label>
+                  <input
+                    type="checkbox"
+                    checked={showsOwn}
+                    onChange={() => go(addressOf("live", { ...query, own: showsOwn ? undefined : "1" }), { replace: true })}
+                  />
+                  Edgetable’s own items
+                </label>
+                <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>
+                  {paused ? "Go on" : "Pause"}
+                </button>
+              </div>
+            </>
+          )}
         </div>
-        {problem ? (
+        {showsResults ? (
+          <BatchResults query={query} />
+        ) : problem ? (
           <Failure error={problem} again={again} />
         ) : shown.length === 0 ? (
           <Notice title="Nothing has changed since you opened this view.">

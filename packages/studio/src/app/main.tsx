@@ -3,6 +3,7 @@ import { createRoot } from "react-dom/client";
 import "./fonts.css";
 import "./tokens.css";
 import "./shell.css";
+import "./narrow.css";
 import { App } from "./app.tsx";
 import { applyTheme } from "./theme.ts";
 

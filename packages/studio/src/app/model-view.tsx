@@ -1,28 +1,10 @@
 import type { ReactNode } from "react";
 import type { AdviceAnswer, MigrationAnswer, WireAdvice, WireIndex, WireType } from "../wire.ts";
 import { get, useAnswer } from "./api.ts";
-import { Failure, Notice, TypeMark, useColour } from "./item-parts.tsx";
+import { Failure, KeyTemplate, Notice, TypeMark, useColour } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
 import { addressOf, linkTo } from "./route.ts";
 import "./model.css";
-
-/** A template with its fields set off: `STUDENT#{studentId}`. */
-const Template = ({ source }: { readonly source: string | undefined }): ReactNode => {
-  if (source === undefined) return <span className="none">–</span>;
-  return (
-    <span className="key">
-      {source.split(/(\{[^}]*\})/).map((piece, at) =>
-        piece.startsWith("{") ? (
-          <b key={at}>{piece.slice(1, -1)}</b>
-        ) : (
-          <span key={at} className="literal">
-            {piece}
-          </span>
-        ),
-      )}
-    </span>
-  );
-};
 
 const nameOfIndex = ({ name }: WireIndex, table: string): string => name ?? table;
 
@@ -63,8 +45,8 @@ const KeyLayout = (): ReactNode => {
                   <td key={index ?? ""} className={isIn ? "in" : ""}>
                     {isIn ? (
                       <>
-                        <Template source={keys[partitionKey]} />
-                        {sortKey === undefined ? null : <Template source={keys[sortKey]} />}
+                        <KeyTemplate source={keys[partitionKey] ?? ""} />
+                        {sortKey === undefined ? null : <KeyTemplate source={keys[sortKey] ?? ""} />}
                       </>
                     ) : (
                       <span className="none">–</span>

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { PatternAnswer, SentAttempt, WireCost } from "../wire.ts";
-import { counted, Notice, showUnits } from "./item-parts.tsx";
+import { counted, Notice, showText, showUnits } from "./item-parts.tsx";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -43,10 +43,11 @@ export const AnswerTable = ({ answer }: { readonly answer: unknown }): ReactNode
   if (!rows)
     return (
       <pre tabIndex={0} className="answer-json">
-        {JSON.stringify(answer, null, 2)}
+        {showText(JSON.stringify(answer, null, 2), Number.POSITIVE_INFINITY)}
       </pre>
     );
-  if (rows.length === 0) return <Notice title="No rows." />;
+  const isEnded = isRow(answer) && answer["complete"] === false;
+  if (rows.length === 0) return <Notice title={isEnded ? "None found so far." : "No rows."} />;
   const columns = [...new Set(rows.flatMap(Object.keys))];
   return (
     <div className="answer-table" tabIndex={0} role="region" aria-label="Answer">
@@ -65,7 +66,7 @@ export const AnswerTable = ({ answer }: { readonly answer: unknown }): ReactNode
             <tr key={at}>
               {columns.map((name) => (
                 <td key={name} className={typeof row[name] === "number" ? "number" : ""}>
-                  {showPlain(row[name])}
+                  {showText(showPlain(row[name]))}
                 </td>
               ))}
             </tr>

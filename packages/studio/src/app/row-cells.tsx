@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState, type FocusEvent, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import type { WireField, WireRow, WireType } from "../wire.ts";
+import { showText } from "./item-parts.tsx";
 import { showPlain } from "./pattern-answer.tsx";
 import { editText } from "./row-edits.ts";
 import type { Query } from "./route.ts";
@@ -323,7 +324,7 @@ export const DataCell = ({
       aria-readonly={isReadOnly}
       className={`row-cell ${kind} ${state}`}
       style={{ width }}
-      title={waiting === undefined ? text : `${text} (was ${textIn(shown, value)})`}
+      title={waiting === undefined ? showText(text) : `${showText(text)} (was ${showText(textIn(shown, value))})`}
       onClick={choose}
       onDoubleClick={open}
     >
@@ -332,7 +333,7 @@ export const DataCell = ({
       ) : value === undefined && waiting === undefined ? (
         <span className="absent" aria-label="no value" role="img" />
       ) : (
-        <Shown column={shown} text={text} />
+        <Shown column={shown} text={showText(text)} />
       )}
     </div>
   );

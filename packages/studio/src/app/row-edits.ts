@@ -1,5 +1,5 @@
 import type { RowChange, WireCell, WireRow, WriteAnswer } from "../wire.ts";
-import { post } from "./api.ts";
+import { messageOf, post } from "./api.ts";
 import { showPlain } from "./pattern-answer.tsx";
 
 /** Changes of one row that are not written yet. */
@@ -89,17 +89,16 @@ export class RowEdits {
     try {
       for (const [key, pending] of this.#rows) {
         const { id, was, cells } = pending;
-        const set = Object.fromEntries(cells);
-        const seen = Object.fromEntries([...cells.keys()].filter((name) => was[name] !== undefined).map((name) => [name, was[name]]));
+        const sent = new Map(cells);
+        const set = Object.fromEntries(sent);
+        const seen = Object.fromEntries([...sent.keys()].filter((name) => was[name] !== undefined).map((name) => [name, was[name]]));
         const body: RowChange = { type: this.#type, id, set, was: seen };
         try {
           const { ok, problem, row } = await post<WriteAnswer>("rows/change", body);
           onRow(key, row);
-          if (ok) this.#rows.delete(key);
-          else if (row) this.#rows.set(key, { ...pending, was: withFields(pending.was, row), problem });
-          else pending.problem = problem;
+          this.#settle(key, ok ? sent : new Map(), { ...pending, was: row ? withFields(was, row) : was, problem });
         } catch (error) {
-          pending.problem = error instanceof Error ? error.message : String(error);
+          pending.problem = messageOf(error);
         }
         this.#changed();
       }
@@ -108,6 +107,14 @@ export class RowEdits {
       this.isSaving = false;
       this.#changed();
     }
+  }
+
+  /** Leaves out what was written: what was changed while the row was written still waits. */
+  #settle(key: string, written: ReadonlyMap<string, WireCell>, pending: PendingRow): void {
+    const { cells } = pending;
+    for (const [name, cell] of written) if (cells.get(name) === cell) cells.delete(name);
+    if (cells.size === 0) this.#rows.delete(key);
+    else if (this.#rows.has(key)) this.#rows.set(key, pending);
   }
 
   #put(key: string, { id, was }: { readonly id: WireRow; readonly was: WireRow }, name: string, cell: WireCell | undefined): void {

@@ -1,8 +1,8 @@
 import { useState, type ReactNode } from "react";
 import type { RowsAnswer, WireRow, WireType, WriteAnswer } from "../wire.ts";
-import { get, post, useAnswer } from "./api.ts";
+import { get, messageOf, post, useAnswer } from "./api.ts";
 import { useModel } from "./model.ts";
-import { AttributeInputs, cellsOf, Confirm, idIn, labelOf, messageOf, Place } from "./form-parts.tsx";
+import { AttributeInputs, cellsOf, Confirm, idIn, labelOf, Message, Place, Problem, type Said } from "./form-parts.tsx";
 
 /** A form for a new node, or for a new part of one. */
 export const RowForm = ({
@@ -43,11 +43,7 @@ export const RowForm = ({
       <Place />
       <AttributeInputs names={names} required={type.idFields} values={values} change={setValues} />
       <p className="facts">A set or a list: values with commas between them. An object: JSON. Empty: no value.</p>
-      {problem === undefined ? null : (
-        <p role="alert" className="problem">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
     </Confirm>
   );
 };
@@ -122,11 +118,6 @@ const endOf = (type: WireType, row: WireRow, types: readonly string[]): WireRow 
   ...(types.length > 1 ? { type: type.name } : {}),
   ...idIn(type, row),
 });
-
-interface Said {
-  readonly ok: boolean;
-  readonly text: string;
-}
 
 /** The attributes of a new edge to a chosen node. */
 const EdgeForm = ({
@@ -215,11 +206,7 @@ export const LinkForm = ({ type, row, done }: { readonly type: WireType; readonl
       ) : (
         <NodeSearch key={at} type={other} choose={setNode} />
       )}
-      {message ? (
-        <p role="status" className={message.ok ? "good" : "problem"}>
-          {message.text}
-        </p>
-      ) : null}
+      <Message said={message} />
     </section>
   );
 };

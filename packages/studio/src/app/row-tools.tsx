@@ -2,7 +2,7 @@ import { useEffect, useMemo, useSyncExternalStore, type ReactNode } from "react"
 import type { RowsAnswer, WireRow, WireType } from "../wire.ts";
 import { get, useAnswer } from "./api.ts";
 import { idIn, labelOf } from "./form-parts.tsx";
-import { counted, TypeMark, useColour } from "./item-parts.tsx";
+import { counted, showText, TypeMark, useColour } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
 import { showPlain } from "./pattern-answer.tsx";
 import { addressOf, go, linkTo } from "./route.ts";
@@ -14,7 +14,8 @@ import { LinkForm } from "./row-forms.tsx";
 /** The filters that an address has; none if it has no valid ones. */
 export const parsedFilters = (filters: string | undefined): Readonly<Record<string, string>> => {
   try {
-    return JSON.parse(filters ?? "{}") as Readonly<Record<string, string>>;
+    const given: unknown = JSON.parse(filters ?? "{}");
+    return typeof given === "object" && given !== null ? (given as Readonly<Record<string, string>>) : {};
   } catch {
     return {};
   }
@@ -152,7 +153,7 @@ export const RowPanel = ({
                 <div key={name}>
                   <dt>{name}</dt>
                   <dd>
-                    <span className="value">{showPlain(row[name])}</span>
+                    <span className="value">{showText(showPlain(row[name]), 20_000)}</span>
                   </dd>
                 </div>
               ))}

@@ -1,12 +1,12 @@
 import { lazy, Suspense, useMemo, useRef, useState, type ReactNode } from "react";
 import type { ImportAnswer, RowsAnswer, WireRow, WireType } from "../wire.ts";
-import { get, post } from "./api.ts";
+import { get, messageOf, post } from "./api.ts";
 import { counted, Notice, showUnits } from "./item-parts.tsx";
 import { gridTypes, useModel } from "./model.ts";
 import { PAGE, Pages, usePages } from "./pages.ts";
 import type { Query } from "./route.ts";
 import { csvOf } from "./row-edits.ts";
-import { Confirm } from "./form-parts.tsx";
+import { Confirm, Problem } from "./form-parts.tsx";
 import { RowForm } from "./row-forms.tsx";
 import { columnsOf, type Column, writtenColumns, written } from "./row-cells.tsx";
 import { ColumnMenu, RowPanel } from "./row-tools.tsx";
@@ -57,7 +57,7 @@ const ExportButton = ({
       saveFile(`${type.name}.csv`, csvOf(names, rows));
       setState(undefined);
     } catch (error) {
-      setState(error instanceof Error ? error.message : String(error));
+      setState(messageOf(error));
     }
   };
   return (
@@ -81,7 +81,7 @@ const ImportButton = ({ type, done }: { readonly type: WireType; readonly done: 
       setAnswer(await post<ImportAnswer>("rows/import", { type: type.name, csv: await file?.text() }));
       done();
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(messageOf(error));
     }
     setBusy(false);
   };
@@ -132,11 +132,7 @@ const ImportButton = ({ type, done }: { readonly type: WireType; readonly done: 
               lacks.
             </p>
           )}
-          {problem === undefined ? null : (
-            <p role="alert" className="problem">
-              {problem}
-            </p>
-          )}
+          <Problem text={problem} />
         </Confirm>
       ) : null}
     </>

@@ -1,4 +1,16 @@
-import { memo, useCallback, useEffect, useMemo, useRef, useState, type CSSProperties, type KeyboardEvent, type ReactNode } from "react";
+import {
+  lazy,
+  memo,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type CSSProperties,
+  type KeyboardEvent,
+  type ReactNode,
+} from "react";
 import type { WireChange, WireItem } from "../wire.ts";
 import { get, useAnswer, useLast } from "./api.ts";
 import { useMarks } from "./changes.ts";
@@ -14,6 +26,7 @@ import {
   Notice,
   showBytes,
   showDistance,
+  showText,
   showUnits,
   showValue,
   TypeMark,
@@ -25,6 +38,8 @@ import { usePages } from "./pages.ts";
 import { addressOf, go, linkTo, type Query } from "./route.ts";
 import { useRowWindow } from "./row-window.ts";
 import "./table.css";
+
+const Shards = lazy(() => import("./shards.tsx").then(({ Shards }) => ({ default: Shards })));
 
 /** Pixels of a row: a label and a value. */
 const ROW = 46;
@@ -91,7 +106,7 @@ const Row = memo(({ row, showsPartition, partitionKey, sortKey, active, mark, at
             ) : null}
           </>
         ) : (
-          <span className="hidden">{row.partition}</span>
+          <span className="hidden">{showText(row.partition)}</span>
         )}
       </div>
       <div role="gridcell" className="cell sort">
@@ -117,12 +132,15 @@ const Row = memo(({ row, showsPartition, partitionKey, sortKey, active, mark, at
           </small>
         )}
       </div>
-      {item.fields.map(({ name, attribute }) => (
-        <div role="gridcell" className="cell field" key={attribute} title={showValue(item.item[attribute])}>
-          <small>{name}</small>
-          <span className="value">{showValue(item.item[attribute])}</span>
-        </div>
-      ))}
+      {item.fields.map(({ name, attribute }) => {
+        const text = showText(showValue(item.item[attribute]));
+        return (
+          <div role="gridcell" className="cell field" key={attribute} title={text}>
+            <small>{showText(name)}</small>
+            <span className="value">{text}</span>
+          </div>
+        );
+      })}
     </div>
   );
 });
@@ -142,7 +160,7 @@ const Heading = ({ query, pages, live }: { readonly query: Query; readonly pages
           <>
             <a {...linkTo(addressOf("table", { index }))}>{index ?? table}</a>
             <span className="slash">/</span>
-            <code>{partition}</code>
+            <code>{showText(partition)}</code>
           </>
         )}
       </h1>
@@ -150,7 +168,7 @@ const Heading = ({ query, pages, live }: { readonly query: Query; readonly pages
         {partition !== undefined ? "one partition" : index === undefined ? "the table as it is stored" : "the index as its projection"}
         <span aria-live="polite">
           {" · "}
-          {read} · {showUnits(pages.readUnits)}
+          {pages.requests === 0 && !pages.error ? "reading…" : `${read} · ${showUnits(pages.readUnits)}`}
         </span>
       </p>
       {live}
@@ -361,6 +379,11 @@ export const TableView = ({ query }: { readonly query: Query }): ReactNode => {
     <div className="table-view">
       <div className="table-main">
         <Heading query={query} pages={pages} live={<MarkSwitch marks={marks} again={again} />} />
+        {index?.sharded ? (
+          <Suspense>
+            <Shards index={name} partition={partition} />
+          </Suspense>
+        ) : null}
         {pages.error && pages.count === 0 ? (
           <Failure error={pages.error} again={() => pages.retry()} />
         ) : pages.count === 0 && pages.isComplete ? (

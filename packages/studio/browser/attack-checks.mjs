@@ -1,0 +1,164 @@
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+
+/** Texts that look like something else: markup, paths, names of objects, characters without a shape. */
+const hostile = [
+  "<img src=x onerror=alert(1)>",
+  "\u202eevil\u202c",
+  "a\u0000b",
+  "😀👩‍🚀",
+  "__proto__",
+  "constructor",
+  "../../etc/passwd",
+  "%00%2e%2e",
+  "\"; drop 'table' -- {{x}} ${x}",
+  "שלום",
+  "x".repeat(400),
+];
+const HUGE = 380_000;
+
+/** Sends a write as the page itself would. */
+const write = (page, route, body) =>
+  page.evaluate(
+    async ([path, sent]) => {
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(`/api/${path}`, { method: "POST", headers, body: JSON.stringify(sent) });
+      return answer.json();
+    },
+    [route, body],
+  );
+
+export const attackChecks = [
+  {
+    name: "hostile ids and values are text in every view, shown by their beginning, and written back as they are",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, audit, problems } = await openPage();
+      await open("/table");
+      await page.locator(".cells").first().waitFor();
+      for (const text of hostile)
+        deepEqual((await write(page, "rows/create", { type: "teacher", set: { teacherId: { text }, name: { text } } })).ok, true, text);
+      const office = { text: "y".repeat(HUGE) };
+      await write(page, "rows/create", { type: "teacher", set: { teacherId: { text: "huge" }, name: { text: "Huge" }, office } });
+      await open("/table?types=teacher");
+      const cells = page.locator(".cells");
+      await cells.getByText("Huge").waitFor();
+      const text = await page.locator(".grid").innerText();
+      ok(text.length < 20_000, `a cell shows the beginning of a long text: ${text.length} characters`);
+      match(text, /\\u202eevil\\u202c/);
+      match(text, /a\\u0000b/);
+      match(text, /👩‍🚀/);
+      equal(await page.locator("main img").count(), 0);
+      for (const one of [...hostile, "huge"]) {
+        const [id, key] = [JSON.stringify({ teacherId: one }), JSON.stringify([`TEACHER#${one}`, "#"])];
+        // The address alone opens the item; what it names is written in the address as it is.
+        await open(`/table?${new URLSearchParams({ types: "teacher", item: key })}`);
+        await cells.getByText("Huge").waitFor();
+        await open(`/graph?${new URLSearchParams({ type: "teacher", id })}`);
+        await page.locator(".graph-drawing[data-state=settled]").waitFor();
+      }
+      const call = 'db.teacher.get({ teacherId: "\\u202eevil\\u202c" })';
+      await open(`/patterns?${new URLSearchParams({ call })}`);
+      await page.getByRole("button", { name: /^Run/ }).click();
+      await page.getByText("\\u202eevil\\u202c").first().waitFor();
+      // An edit of one attribute leaves the others as they are.
+      await open(`/rows?${new URLSearchParams({ type: "teacher", filters: JSON.stringify({ teacherId: "=\u202eevil\u202c" }) })}`);
+      await page.locator("#cell-0-2").dblclick();
+      await page.locator(".cell-editor").fill("B 1");
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Control+s");
+      await page.locator(".pending").waitFor({ state: "detached" });
+      deepEqual(await audit(), []);
+      const { row } = await page.evaluate(
+        async (id) => (await fetch(`/api/node?${new URLSearchParams({ type: "teacher", id })}`)).json(),
+        JSON.stringify({ teacherId: "\u202eevil\u202c" }),
+      );
+      deepEqual(row, { teacherId: "\u202eevil\u202c", name: "\u202eevil\u202c", office: "B 1" });
+      deepEqual(problems, []);
+    },
+  },
+  {
+    name: "hostile addresses show a view or say what is wrong",
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      for (const address of [
+        "/rows?type=student&filters=null",
+        "/rows?type=student&filters=7",
+        "/rows?type=__proto__",
+        "/rows?type=student&columns=constructor:9,__proto__:1",
+        "/rows?type=project&parent=%7B",
+        "/graph?type=student&id=null",
+        "/graph?type=constructor&id=%7B%7D",
+        "/graph?type=student&id=%7B%22studentId%22%3A%22S001%22%7D&toType=x&toId=%7B",
+        "/patterns?name=__proto__&parameters=null",
+        "/patterns?name=classmates&parameters=%5B%5D",
+        "/table?index=__proto__&types=,,x",
+        "/table?item=%7B",
+        "/live?show=results&result=..%2F..%2Fetc%2Fpasswd",
+        "/constructor",
+      ]) {
+        await open(address);
+        await page.locator("main :is(h1, [role=alert], .notice)").first().waitFor();
+        ok((await page.locator("nav[aria-label=Views]").count()) > 0, address);
+      }
+      deepEqual(
+        problems.filter((problem) => !problem.includes("status of 400") && !problem.includes("SyntaxError")),
+        [],
+      );
+    },
+  },
+  {
+    name: "what is changed while a row is written still waits, and of two tabs the slower one is told",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      const { page: other, open: openOther } = await openPage();
+      const address = `/rows?${new URLSearchParams({ type: "course", filters: JSON.stringify({ courseId: "=C302" }) })}`;
+      for (const one of [open, openOther]) await one(address);
+      const edit = async (tab, column, text) => {
+        await tab.locator(`#cell-0-${column}`).dblclick();
+        await tab.locator(".cell-editor").fill(text);
+        await tab.keyboard.press("Enter");
+      };
+      // The answer to the first write comes only when the second change waits.
+      let release;
+      const held = new Promise((resolve) => (release = resolve));
+      await page.route("**/api/rows/change", async (route) => {
+        await held;
+        await route.continue();
+      });
+      await edit(page, 1, "Graphs");
+      await page.keyboard.press("Control+s");
+      await edit(page, 2, "21");
+      release();
+      await page.getByText(/1 change in 1 row/).waitFor();
+      await page.keyboard.press("Control+s");
+      await page.locator(".pending").waitFor({ state: "detached" });
+      // The other tab read the row before: its cell is compared, and nothing is lost.
+      await edit(other, 1, "Trees");
+      await other.keyboard.press("Control+s");
+      await other.getByText("Somebody changed it meanwhile.").first().waitFor();
+      await page.reload();
+      await page.locator("#cell-0-1", { hasText: "Graphs" }).waitFor();
+      await page.locator("#cell-0-2", { hasText: "21" }).waitFor();
+      deepEqual(problems, []);
+    },
+  },
+  {
+    name: "an engine that dies and comes back: each view says so, and goes on",
+    run: async ({ demo, openPage }) => {
+      const { page, open } = await openPage();
+      await open("/table?partition=COURSE%23C101");
+      await page.locator(".cells").first().waitFor();
+      await demo.stopEngine();
+      for (const address of ["/table", "/rows?type=student", "/graph?type=student", "/live", "/model"]) {
+        await open(address);
+        await page.getByRole("alert").first().waitFor();
+      }
+      await demo.startEngine();
+      await open("/table");
+      await page.locator(".cells").first().waitFor();
+      await open("/live");
+      await page.getByText("Nothing has changed since you opened this view.").waitFor();
+    },
+  },
+];
