@@ -154,7 +154,7 @@ const pictures = [
   { name: "walk", address: "/patterns?name=classmates", ready: ".plan", act: run },
   {
     name: "scratch",
-    address: `/patterns?call=${encodeURIComponent('db.student({ studentId: "S001" })\n  .out("enrolledIn")\n  .in("enrolledIn")\n  .nodes({ budget: { requests: 4 } })')}`,
+    address: `/patterns?call=${encodeURIComponent('db.student({ studentId: "S001" })\n  .out("enrolledIn")\n  .in("enrolledIn")\n  .nodes({ budget: { requests: 5 } })')}`,
     ready: ".plan",
     act: async (page) => {
       await page.getByRole("button", { name: /^Run/ }).click();
