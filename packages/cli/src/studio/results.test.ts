@@ -126,7 +126,7 @@ test("a validation with its differences", async () => {
   expect(await files().read("validate.json")).toMatchObject({
     count: 40,
     differences: [{ what: "wrong aggregates", count: 40 }],
-    columns: ["kind", "definition", "node", "attribute", "stored", "expected", "reason"],
+    columns: ["node", "attribute", "stored", "expected", "reason", "definition", "kind"],
     rows: [{ nodes: { node: { partition: "STUDENT#S1" } } }],
   });
   rmSync(path("validate.json"));

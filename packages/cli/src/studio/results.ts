@@ -94,13 +94,13 @@ const readRecord = async (record: BatchRecord): Promise<Read> => {
       const { kinds } = result.report;
       const rows = kinds.flatMap(({ kind, examples }) =>
         examples.map(({ item, definition, attribute = "", stored, expected, reason }) => ({
-          kind,
-          definition,
           ...item,
           attribute,
           stored,
           expected,
           reason,
+          definition,
+          kind,
         })),
       );
       return { record, rows, count: kinds.reduce((sum, { count }) => sum + count, 0) };
