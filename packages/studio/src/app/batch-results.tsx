@@ -104,7 +104,7 @@ const Result = ({ file }: { readonly file: string }): ReactNode => {
         <h2>
           {job} {options ? <code>{options}</code> : null}
         </h2>
-        {what === undefined ? null : <p>{what}.</p>}
+        {what === undefined ? null : <p>{what}</p>}
         <p className="result-facts">
           <span title={new Date(at).toLocaleString("en-GB")}>{showDistance(at)}</span>
           {milliseconds === undefined ? null : <span>took {milliseconds < 1000 ? `${milliseconds} ms` : showSpan(milliseconds)}</span>}
