@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from "react";
-import type { ResultAnswer, ResultsAnswer, WireResult, WireResultRow } from "../wire.ts";
+import type { ResultAnswer, ResultsAnswer, WireResult, WireResultRow } from "../wire-results.ts";
 import { get, useAnswer, useLast } from "./api.ts";
 import { counted, EndLink, Failure, Notice, showDistance, showSpan, showText, TypeMark } from "./item-parts.tsx";
 import { showPlain } from "./pattern-answer.tsx";
