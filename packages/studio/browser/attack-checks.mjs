@@ -1,4 +1,5 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { createServer } from "node:http";
 
 /** Texts that look like something else: markup, paths, names of objects, characters without a shape. */
 const hostile = [
@@ -104,6 +105,41 @@ export const attackChecks = [
         problems.filter((problem) => !problem.includes("status of 400") && !problem.includes("SyntaxError")),
         [],
       );
+    },
+  },
+  {
+    name: "another page on this machine, to which the browser sends the cookie, can neither read, write nor frame the studio",
+    writes: true,
+    run: async ({ demo, openPage }) => {
+      const { page, open } = await openPage();
+      await open("/table");
+      await page.locator(".cells").first().waitFor();
+      const evil = createServer((_, response) => response.setHeader("content-type", "text/html").end("<title>Other</title>"));
+      await new Promise((resolve) => evil.listen(0, "127.0.0.1", resolve));
+      try {
+        await page.goto(`http://127.0.0.1:${evil.address().port}/`);
+        const done = await page.evaluate(async (studio) => {
+          const body = JSON.stringify({ type: "teacher", set: { teacherId: { text: "EVIL" }, name: { text: "Evil" } } });
+          const tried = {};
+          const attempt = async (name, sent) => (tried[name] = await sent().catch(() => "refused"));
+          const read = (path, options) => fetch(`${studio}${path}`, { credentials: "include", ...options }).then((answer) => answer.text());
+          await attempt("read", () => read("/api/items"));
+          await attempt("write", () => read("/api/rows/create", { method: "POST", body, headers: { "content-type": "application/json" } }));
+          // As a form sends it: no question beforehand, and no answer.
+          await attempt("blind", () => read("/api/rows/create", { method: "POST", body, mode: "no-cors" }));
+          const frame = document.body.appendChild(document.createElement("iframe"));
+          const loaded = new Promise((resolve) => frame.addEventListener("load", resolve));
+          frame.src = `${studio}/table`;
+          await loaded;
+          await attempt("frame", async () => frame.contentDocument?.title ?? "refused");
+          return tried;
+        }, new URL(demo.link).origin);
+        deepEqual(done, { read: "refused", write: "refused", blind: "", frame: "refused" });
+        await open("/table?partition=TEACHER%23EVIL");
+        await page.getByText("This partition has no items.").waitFor();
+      } finally {
+        evil.close();
+      }
     },
   },
   {
