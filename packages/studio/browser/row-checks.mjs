@@ -253,7 +253,7 @@ export const rowChecks = [
       await dialog.waitFor({ state: "detached" });
       const { page: colleague, open: openColleague } = await openPage();
       await openColleague(grid);
-      await colleague.getByRole("columnheader").nth(3).getByText("Points").waitFor();
+      await colleague.getByRole("columnheader").nth(4).getByText("Points").waitFor();
       deepEqual(problems, []);
     },
   },
