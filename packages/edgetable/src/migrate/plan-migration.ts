@@ -12,6 +12,7 @@ import {
   sameEntry,
 } from "../schema/describe-model.ts";
 import { unkept } from "../executor/administer-table.ts";
+import { changedStorage, droppedKinds } from "./changed-definitions.ts";
 import type { ModelRecord } from "../executor/model-record.ts";
 import type { TableDescription } from "../transport/operations.ts";
 
@@ -147,8 +148,8 @@ const changedEntries = ({ catalog, record, table }: MigrationGround, model: Mode
     const name = index.name ?? "";
     if (filledAttributes(catalog, index).length === 0 || (!record.current && there.has(name))) continue;
     const shapes: string[] = [];
-    const ids = new Set([...Object.keys(model.items), ...Object.keys(record.current?.model.items ?? {})]);
-    for (const id of ids) {
+    // Items of a kind that the model lacks stay as they are: `droppedKinds` says so.
+    for (const id of Object.keys(model.items)) {
       const recorded = record.current?.model ?? { ...model, items: {} };
       if (sameEntry(recorded, model, [index, id])) continue;
       shapes.push(id);
@@ -410,6 +411,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
   const { entries, rekeyed } = changedEntries(ground, model);
   const { grown, refusals: shardRefusals } = changedShards(ground, model);
   const expires = expirySteps(ground);
+  const storage = changedStorage(catalog, record.current, model);
   const forms = changedForms(ground, model, { inPlace });
   const { items, bytes } = sizeOf(ground);
   const written = items * Math.max(1, Math.ceil(bytes / 1024));
@@ -465,6 +467,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
   if (record.current?.hash !== hash || record.migration) steps.push({ kind: "record", says: "record the model in the table" });
   const refusals = [
     ...impossible(ground, model),
+    ...storage.refusals,
     ...forms.refusals,
     ...changedTimes(ground, model).refusals,
     ...shardRefusals,
@@ -479,7 +482,12 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
     underway: record.migration?.hash,
     steps,
     refusals,
-    notes: notesOf(ground, entries, [...changedTimes(ground, model).notes, ...facts.notes]),
+    notes: notesOf(ground, entries, [
+      ...changedTimes(ground, model).notes,
+      ...facts.notes,
+      ...storage.notes,
+      ...droppedKinds(catalog, record.current, model),
+    ]),
     cost: priceOf(steps),
   };
 };

@@ -24,6 +24,8 @@ export interface DescribedItem {
   readonly stored?: Readonly<Record<string, string>>;
   /** Attributes that items may hold in an older form, by name in the model. */
   readonly former?: Readonly<Record<string, DescribedFormer>>;
+  /** The attributes that this copy of an edge holds, where it does not hold all. */
+  readonly copied?: readonly string[];
   /** The times that its rows keep. */
   readonly times?: { readonly created?: string; readonly modified?: string; readonly as: TimeForm };
 }
@@ -36,6 +38,9 @@ export interface DescribedFormer {
   /** The form in which items are; `either` after an undone migration from one to the other. */
   readonly stored: StoredForm | "either";
 }
+
+/** How edges are stored: an edge without direction (`symmetric`) has an item at either end. */
+export type DescribedStorage = "once" | "twice" | "symmetric" | "reference";
 
 /** An index, as a model declares it. */
 export interface DescribedIndex {
@@ -59,6 +64,8 @@ export interface ModelDescription {
   readonly facts?: Readonly<Record<string, string>>;
   /** The degrees that items count, for a limit, a restriction or copies: as `likes.outDegree`. */
   readonly degrees?: readonly string[];
+  /** How the edges of each type are stored. */
+  readonly edges?: Readonly<Record<string, DescribedStorage>>;
   /** The node types whose users' values are stored otherwise than as items. */
   readonly values?: Readonly<Record<string, ValueStorage>>;
 }
@@ -89,7 +96,7 @@ const describeFormer = (former: NonNullable<Shape["former"]>): Readonly<Record<s
     stored,
   }));
 
-const describeItem = ({ keys, stored: places, former, times }: Shape): DescribedItem => {
+const describeItem = ({ keys, stored: places, former, times, copied }: Shape): DescribedItem => {
   const stored = Object.fromEntries(Object.entries(places).filter(([name]) => !former?.[name]));
   const shards: Record<string, DescribedShards> = {};
   for (const [attribute, template] of Object.entries(keys)) {
@@ -101,6 +108,7 @@ const describeItem = ({ keys, stored: places, former, times }: Shape): Described
     ...(Object.keys(shards).length === 0 ? {} : { shards }),
     ...(Object.keys(stored).length === 0 ? {} : { stored }),
     ...(former ? { former: describeFormer(former) } : {}),
+    ...(copied ? { copied: copied.toSorted() } : {}),
     ...(times
       ? { times: { as: times.as, ...(times.created && { created: times.created }), ...(times.modified && { modified: times.modified }) } }
       : {}),
@@ -131,6 +139,11 @@ const describeDegrees = (catalog: Catalog): Pick<ModelDescription, "degrees"> =>
   return degrees.length === 0 ? {} : { degrees: [...new Set(degrees)].toSorted() };
 };
 
+const describeEdges = ({ edges }: Catalog): Pick<ModelDescription, "edges"> =>
+  Object.keys(edges).length === 0
+    ? {}
+    : { edges: mapValues(edges, ({ definition: { stored, symmetric } }) => (symmetric === true ? "symmetric" : stored)) };
+
 const describeValues = ({ nodes }: Catalog): Pick<ModelDescription, "values"> => {
   const documents = Object.values(nodes).filter(({ definition }) => definition.fields?.storage === "document");
   return documents.length === 0 ? {} : { values: Object.fromEntries(documents.map(({ name }) => [name, "document"])) };
@@ -147,6 +160,7 @@ export const describeModel = (catalog: Catalog): ModelDescription => ({
   ...(catalog.ttl === undefined ? {} : { ttl: catalog.ttl }),
   ...(hasFacts(catalog) ? { facts: describeFacts(catalog) } : {}),
   ...describeDegrees(catalog),
+  ...describeEdges(catalog),
   ...describeValues(catalog),
 });
 

@@ -1,0 +1,120 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineGraph } from "../client/define-graph.ts";
+import { edge, node, part } from "../schema/definition.ts";
+import { verify } from "../verify/index.ts";
+import { fast, lab, openMigrationsLab } from "./migrations-lab.test-support.ts";
+
+openMigrationsLab();
+
+const kept = { onDelete: { from: "cascade", to: "cascade" } } as const;
+const schema = z.object({ id: z.string(), n: z.int() });
+const attributes = z.object({ w: z.int(), k: z.string() });
+
+interface Definitions {
+  readonly a?: object;
+  readonly e?: object;
+  readonly nodes?: object;
+  readonly edges?: object;
+  readonly parts?: object;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a model made of variable parts has no types
+const connectTo = ({ a = {}, e = {}, nodes = {}, edges, parts = {} }: Definitions): any =>
+  defineGraph({
+    table: lab.table,
+    nodes: { a: node({ key: "A#{id}", schema, ...a }), b: node({ key: "B#{id}", schema }), ...nodes },
+    edges: edges ?? { e: edge({ from: "a", to: "a", schema: attributes, ...kept, ...e } as never) },
+    parts,
+  } as never).connect({ transport: lab.engine.transport });
+
+const sided = (from: readonly string[], to: readonly string[]) => ({ stored: "twice", sides: { from, to } });
+const note = (key: string, given: object = {}) => part({ of: "a", key, schema: z.object({ n: z.int() }), ...given } as never);
+const one = { multiplicity: "many-to-one" };
+
+/** docs/migrations.md, "Changes of a definition": what a migration does with each. */
+const changes: Readonly<
+  Record<
+    string,
+    readonly [Definitions, Definitions, "migrated" | "nothing" | (string & {}), { readonly left?: string; readonly notes?: string }?]
+  >
+> = {
+  "once to twice": [{}, { e: { stored: "twice" } }, 'Edges of "e" are stored once, and the model stores them twice'],
+  "once to symmetric": [{}, { e: { symmetric: true } }, 'Edges of "e" are stored once, and the model stores them without direction'],
+  "symmetric to once": [{ e: { symmetric: true } }, {}, 'Edges of "e" are stored without direction'],
+  "symmetric to twice": [{ e: { symmetric: true } }, { e: { stored: "twice" } }, 'Edges of "e" are stored without direction'],
+  "twice to symmetric": [{ e: { stored: "twice" } }, { e: { symmetric: true } }, 'Edges of "e" are stored twice'],
+  "twice to once": [{ e: { stored: "twice" } }, {}, "migrated", { left: "unclaimed", notes: 'The second copies of "e" are not needed' }],
+  "once to reference": [
+    { e: one },
+    { edges: { e: edge({ from: "a", to: "a", stored: "reference", ...one } as never) } },
+    'Edges of "e" are stored once, and the model stores them in the items of their sources',
+  ],
+  "more in a side": [{ e: sided(["w"], ["k"]) }, { e: { stored: "twice" } }, '"e" holds "w" alone'],
+  "less in a side": [{ e: { stored: "twice" } }, { e: sided(["w", "k"], ["k"]) }, "nothing"],
+  "an edge key": [{}, { e: { key: ["w"] } }, 'The key of "e" changes'],
+  "no edge key": [{ e: { key: ["w"] } }, {}, 'The key of "e" changes'],
+  "an end more": [{}, { e: { to: ["a", "b"] } }, "migrated"],
+  "an end less": [{ e: { to: ["a", "b"] } }, {}, "migrated", { notes: 'The model has no "e(a>b)"' }],
+  "other ends": [{}, { e: { from: "b" } }, 'The key of "e" changes'],
+  "an order": [{ e: { stored: "twice" } }, { e: { stored: "twice", orderBy: "w:number" } }, "migrated"],
+  mirror: [{}, { a: { mirror: true } }, "migrated"],
+  "a degree limit": [{}, { e: { maxDegree: { to: 9 } } }, "migrated"],
+  "a multiplicity": [{}, { e: one }, "migrated"],
+  restrict: [{}, { e: { onDelete: { from: "cascade", to: "restrict" } } }, "migrated"],
+  versions: [{}, { a: { version: true }, e: { version: true } }, "nothing"],
+  "a node's key": [{}, { a: { key: "AA#{id}" } }, 'The key of "a" changes'],
+  "a node's id": [{}, { a: { key: "A#{n:3}" } }, 'The key of "a" changes'],
+  "a part's key": [{ parts: { note: note("N#{n:3}") } }, { parts: { note: note("N#{n:4}") } }, 'The key of "note" changes'],
+  "part to node": [
+    { parts: { note: note("N#{n:3}") } },
+    { nodes: { note: node({ key: "N#{n:3}", schema: z.object({ n: z.int() }) }) } },
+    'The key of "note" changes',
+  ],
+  "part to part of another node": [
+    { parts: { note: note("N#{n:3}") } },
+    { parts: { note: note("N#{n:3}", { of: "b" }) } },
+    'The key of "note" changes',
+  ],
+};
+
+for (const [name, [before, after, becomes, { left, notes = "" } = {}]] of Object.entries(changes))
+  test(`a change of a definition: ${name}`, async () => {
+    const old = connectTo(before);
+    const several = before.e !== undefined && "to" in before.e;
+    await old.table.create();
+    for (let at = 0; at < 4; at++) await old.a.create({ id: `n${at}`, n: at }).orThrow();
+    for (let at = 1; at < 4; at++)
+      await old.e.link({ id: `n${at}` }, several ? { type: "a", id: "n0" } : { id: "n0" }, { w: at, k: `${at}` }).orThrow();
+    const db = connectTo(after);
+    const plan = await db.migrations.plan();
+    if (becomes !== "migrated" && becomes !== "nothing") {
+      expect(plan.refusals.join(" ")).toContain(becomes);
+      await expect(db.migrations.run({ ...fast, finish: true })).rejects.toMatchObject({ code: "migrate.unsupported" });
+      return;
+    }
+    expect(plan.refusals).toEqual([]);
+    expect(plan.notes.join(" ")).toContain(notes);
+    expect(plan.steps.every(({ kind }: { kind: string }) => kind === "record")).toBe(becomes === "nothing");
+    expect(await db.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
+    expect((await db.a({ id: "n0" }).in("e").edges()).map(({ w, k }: { w: number; k: string }) => w ?? Number(k)).toSorted()).toEqual([
+      1, 2, 3,
+    ]);
+    expect(await db.a({ id: "n1" }).out("e").count()).toBe(1);
+    expect((await verify(db, { settle: 1 })).kinds.map(({ kind }) => kind)).toEqual(left === undefined ? [] : [left]);
+  });
+
+test("a kind that the model drops stays with its keys, and the plan says so", async () => {
+  const old = connectTo({});
+  await old.table.create();
+  for (const id of ["x", "y"]) await old.a.create({ id, n: 1 }).orThrow();
+  await old.e.link({ id: "y" }, { id: "x" }, { w: 1, k: "1" }).orThrow();
+  const db = connectTo({ edges: { f: edge({ from: "a", to: "a", ...kept }) } });
+  const plan = await db.migrations.plan();
+  expect(
+    plan.steps.flatMap((one: { entries?: readonly { shapes: readonly string[] }[] }) => one.entries?.flatMap(({ shapes }) => shapes) ?? []),
+  ).toEqual(["f"]);
+  expect(plan.notes.join(" ")).toContain('The model has no "e": items of it stay, with their keys in "reverse".');
+  expect(await db.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true, changed: 0 });
+  expect(await old.a({ id: "x" }).in("e").count()).toBe(1);
+});
