@@ -59,7 +59,7 @@ interface RunOptions {
 }
 
 const progressText = ({ step, says, pass, seen, items, changed, unfit }: MigrationProgress): string => {
-  if (!["backfill", "convert", "derive", "moveValues"].includes(step)) return says;
+  if (!["backfill", "convert", "derive", "reserve", "moveValues"].includes(step)) return says;
   const share = items > 0 ? `, ${Math.min(100, Math.floor((seen / items) * 100))} %` : "";
   const what = step === "backfill" ? `pass ${pass}` : `${says.split(":")[0]}${pass > 1 ? `, pass ${pass}` : ""}`;
   return `${what}: ${counted(seen, "item")} read${share}, ${number(changed)} changed${unfit > 0 ? `, ${number(unfit)} ${step === "convert" ? "do not convert" : "without keys"}` : ""}`;

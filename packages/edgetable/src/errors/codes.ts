@@ -95,6 +95,7 @@ export type ErrorCode =
   | "migrate.missingSource"
   | "migrate.notConvertible"
   | "migrate.invalidKey"
+  | "migrate.duplicates"
   // The embedded engine.
   | "local.engineNotFound"
   | "local.engineFailed"

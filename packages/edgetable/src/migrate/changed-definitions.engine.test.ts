@@ -118,3 +118,33 @@ test("a kind that the model drops stays with its keys, and the plan says so", as
   expect(await db.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true, changed: 0 });
   expect(await old.a({ id: "x" }).in("e").count()).toBe(1);
 });
+
+test("unique values of existing nodes are reserved, and duplicates are named", async () => {
+  const old = connectTo({});
+  await old.table.create();
+  for (const [id, n] of [
+    ["x", 1],
+    ["y", 2],
+    ["z", 2],
+    ["u", 3],
+  ] as const)
+    await old.a.create({ id, n }).orThrow();
+  const db = connectTo({ a: { unique: ["n"] } });
+  expect((await db.migrations.plan()).steps).toMatchObject([{ kind: "reserve", attributes: ["a.n"] }, { kind: "record" }]);
+  expect(await db.migrations.run({ ...fast, dryRun: true })).toMatchObject({ complete: false, changed: 4 });
+  await expect(db.migrations.run(fast)).rejects.toMatchObject({
+    code: "migrate.duplicates",
+    details: { items: 1, first: [{ definition: "a", attribute: "n", problem: "duplicate" }] },
+  });
+  await old.a.update({ id: "y" }, { n: 4 }).orThrow();
+  // What a program of the older model writes has no marker, and its old value keeps one.
+  await old.a.create({ id: "v", n: 5 }).orThrow();
+  await old.a.update({ id: "u" }, { n: 6 }).orThrow();
+  expect(await db.migrations.run(fast)).toMatchObject({ complete: false });
+  await old.a.create({ id: "w", n: 7 }).orThrow();
+  expect(await db.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
+  for (const n of [1, 2, 4, 5, 6, 7]) expect(await db.a.create({ id: "new", n })).toMatchObject({ ok: false, reason: "notUnique" });
+  expect(await db.a.create({ id: "new", n: 3 })).toMatchObject({ ok: true });
+  expect((await verify(db, { settle: 1 })).kinds).toEqual([]);
+  expect((await db.migrations.plan()).steps).toEqual([]);
+});

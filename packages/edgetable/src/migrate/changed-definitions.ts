@@ -1,6 +1,101 @@
 import type { RecordedModel } from "../executor/model-record.ts";
 import { type Catalog, keyAttributes } from "../schema/catalog.ts";
+import { attributesOf } from "../schema/facts.ts";
 import { describedEntry, type ModelDescription } from "../schema/describe-model.ts";
+
+/** What a plan says of changes of definitions. */
+interface DefinitionChanges {
+  readonly refusals: readonly string[];
+  readonly notes: readonly string[];
+}
+
+interface FormChanges {
+  /** Attributes whose values may be stored in another form than the model writes, as `person.fullName`. */
+  readonly attributes: readonly string[];
+  readonly refusals: readonly string[];
+}
+
+/** True if the model is one from before a renaming: it has the attribute under its old name, where the items still hold it. */
+const goesBack = (
+  { nodes, edges, parts }: Catalog,
+  definition: string,
+  renaming: { readonly to: string; readonly from: string },
+): boolean => {
+  const known = (nodes[definition] ?? edges[definition] ?? parts[definition])?.definition;
+  const names = (known && attributesOf(known)) ?? [];
+  return names.includes(renaming.from) && !names.includes(renaming.to);
+};
+
+/** Renamed and retyped attributes that the recorded model has otherwise. */
+export const changedForms = (
+  catalog: Catalog,
+  current: RecordedModel | undefined,
+  model: ModelDescription,
+  inPlace: boolean,
+): FormChanges => {
+  const attributes = new Set<string>();
+  const refusals = new Set<string>();
+  for (const [id, { former = {} }] of Object.entries(model.items)) {
+    const definition = id.split(/[(:]/)[0] ?? "";
+    const before = current?.model.items[id];
+    if (current && !before) continue;
+    for (const [name, { stored, name: old }] of Object.entries(former)) {
+      if (before?.former?.[name]?.stored === stored) continue;
+      attributes.add(`${definition}.${name}`);
+      if (stored === "new" && !before?.former?.[name] && !inPlace)
+        refusals.add(
+          `"${name}" of "${definition}" would be stored ${old === undefined ? "in its new type" : `under its new name, not as "${old}"`}, which processes with the recorded model do not read. Finish a migration with stored: "old" first, or pass inPlace if there is no such process.`,
+        );
+    }
+  }
+  for (const [id, { former = {} }] of Object.entries(current?.model.items ?? {}))
+    for (const [name, { stored, name: old }] of Object.entries(former))
+      if (stored !== "new" && model.items[id] && !model.items[id].former?.[name]) {
+        const definition = id.split(/[(:]/)[0] ?? "";
+        if (stored === "either") {
+          const forms = old === undefined ? "in its new type or its old one" : `under its new name or as "${old}"`;
+          refusals.add(
+            `Items of "${definition}" hold "${name}" ${forms}: a migration from one to the other was undone. Run the migration to the model with ${old === undefined ? "retyped" : "renamed"}, with finish, which stores one form, and migrate to this model then.`,
+          );
+          continue;
+        }
+        // Only the caller knows whether a model without the retyping has the old type or the new one.
+        if (old === undefined ? inPlace : goesBack(catalog, definition, { from: old, to: name })) continue;
+        const back = old === undefined ? " Or pass inPlace if the model has the old type." : "";
+        refusals.add(
+          `Items of "${definition}" hold "${name}" ${old === undefined ? "in its old type" : `as "${old}"`}. Keep it in ${old === undefined ? "retyped" : "renamed"}, with stored: "new", until a migration has converted them.${back}`,
+        );
+      }
+  return { attributes: [...attributes], refusals: [...refusals] };
+};
+
+/** What becomes of rows whose times the recorded model keeps otherwise, or not at all. */
+export const changedTimes = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): DefinitionChanges => {
+  const refusals = new Set<string>();
+  const notes = new Set<string>();
+  for (const { id, definition, times } of catalog.shapes) {
+    const before = current?.model.items[id];
+    const { times: now } = model.items[id] ?? {};
+    if (!before || !times || !now) continue;
+    for (const which of ["created", "modified"] as const) {
+      const [name, then] = [now[which], before.times];
+      if (name === undefined || (then?.[which] === name && isAlike(then.as, now.as))) continue;
+      if (then?.[which] === name) {
+        refusals.add(
+          `Rows of "${definition}" hold "${name}" as ${then.as}, and the model says ${now.as}: both would stand in one attribute. Give the time another name, or leave it as it is.`,
+        );
+      } else if (which === "created")
+        notes.add(
+          `Rows of "${definition}" that are there already keep no "${name}", and get none. Declare optional: true in timestamps, so that the type says so.`,
+        );
+      else notes.add(`Rows of "${definition}" that are there already get "${name}" with their next change.`);
+    }
+  }
+  return { refusals: [...refusals], notes: [...notes] };
+};
+
+// A Date is stored as its text.
+const isAlike = (one: string, other: string): boolean => (one === "date" ? "text" : one) === (other === "date" ? "text" : other);
 
 const STORAGE = {
   once: "once",
@@ -11,13 +106,8 @@ const STORAGE = {
 
 const RECREATE = "Declare it under another name and copy the edges with db.scan and db.load.";
 
-interface StorageChanges {
-  readonly refusals: readonly string[];
-  readonly notes: readonly string[];
-}
-
 /** Edges whose items the model stores otherwise: their other ends would read empty, or in part. */
-export const changedStorage = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): StorageChanges => {
+export const changedStorage = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): DefinitionChanges => {
   const refusals: string[] = [];
   const notes: string[] = [];
   if (!current) return { refusals, notes };

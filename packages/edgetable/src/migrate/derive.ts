@@ -1,7 +1,8 @@
-import { isEdgetableError } from "../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { passesOf, refreshItems } from "../executor/facts/refresh-facts.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
-import { mendFacts } from "../verify/mend-facts.ts";
+import { FACTS, MARKERS, mendFacts, type MendedFacts, type MendSettings } from "../verify/mend-facts.ts";
+import { type UnfitItem } from "./stale-keys.ts";
 import { beginPass, beginTask, keepRate, type PassState, type Rate } from "./backfill.ts";
 
 /** How derived attributes and copies are computed. */
@@ -20,6 +21,15 @@ export interface DeriveSettings {
   /** Called after each page. */
   readonly onPage: () => void;
 }
+
+const TOLD = 3;
+
+/** The first items that a migration cannot mend, in a message. */
+export const toldOf = (named: readonly UnfitItem[]): string =>
+  named
+    .slice(0, TOLD)
+    .map(({ key, says }) => `${JSON.stringify(Object.values(key).map((value) => Object.values(value)[0] as unknown))}: ${says}`)
+    .join(" ");
 
 // A page with a row of a node with many rows waits for all of that node's memos.
 const REFRESH_PAGE = 200;
@@ -70,26 +80,61 @@ const refresh = async (run: Run, { state, rate, onPage }: DeriveSettings): Promi
   state.refreshed = true;
 };
 
+const mend = async (
+  run: Run,
+  { state, dryRun, settle, items, rate, onPage }: DeriveSettings,
+  what: Pick<MendSettings, "only" | "streamed">,
+): Promise<MendedFacts> => {
+  const onProgress: MendSettings["onProgress"] = ({ items: seen, findings }) => {
+    Object.assign(state, { seen, stale: findings });
+    onPage();
+  };
+  const mended = await mendFacts(run, { ...what, items, units: Math.max(1, rate.read), settle, dryRun, onProgress });
+  state.changed += mended.repaired;
+  Object.assign(state, { seen: 0, stale: 0 });
+  return mended;
+};
+
+/**
+ * Reserves unique values for the nodes that have them, until a verification finds all of them reserved, or twice beside older
+ * writers.
+ *
+ * @throws {migrate.duplicates} when several nodes have one value: all others are reserved then
+ */
+export const reserve = async (run: Run, settings: DeriveSettings): Promise<void> => {
+  const { state, finish, dryRun } = settings;
+  const { table } = run.session.catalog;
+  // Of nodes that have one value, the first pass reserves it for one, and the next one finds the others.
+  for (let pass = 1; ; pass++) {
+    const { found, unsettled, duplicates } = await mend(run, settings, { only: MARKERS, streamed: false });
+    const { count, examples } = duplicates;
+    if (count > 0) {
+      const named = examples.map(({ key, definition, attribute = "", reason: says }) => ({
+        key,
+        definition,
+        attribute,
+        problem: "duplicate" as const,
+        says,
+      }));
+      throw new EdgetableError(
+        "migrate.duplicates",
+        `${count} of the nodes in "${table}" have a value that another node has, and the model says that it is unique: ${toldOf(named)} All other values are reserved. Give these nodes other values and run the migration again.`,
+        { details: { table, items: count, first: named } },
+      );
+    }
+    if (dryRun) state.changed += found;
+    if (dryRun || (found === 0 && unsettled === 0) || (!finish && pass > 1)) return;
+  }
+};
+
 /**
  * Computes derived attributes and copies until a verification finds those that writes keep all right, or once beside older
  * writers.
  */
 export const derive = async (run: Run, settings: DeriveSettings): Promise<void> => {
-  const { state, finish, dryRun, settle, items, streamed, rate, onPage } = settings;
+  const { state, finish, dryRun, streamed } = settings;
   for (let pass = 1; ; pass++) {
-    const mended = await mendFacts(run, {
-      items,
-      units: Math.max(1, rate.read),
-      settle,
-      dryRun,
-      streamed: dryRun && streamed,
-      onProgress: ({ items: seen, findings }) => {
-        Object.assign(state, { seen, stale: findings });
-        onPage();
-      },
-    });
-    state.changed += mended.repaired;
-    Object.assign(state, { seen: 0, stale: 0 });
+    const mended = await mend(run, settings, { only: FACTS, streamed: dryRun && streamed });
     if (dryRun) state.changed += mended.found;
     else if (streamed && finish && pass === 1) await refresh(run, settings);
     if (dryRun || !finish || (mended.found === 0 && mended.unsettled === 0)) return;

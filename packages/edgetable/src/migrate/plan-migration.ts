@@ -1,7 +1,6 @@
 import { compareExpiry, compareTable } from "../requests/table.ts";
 import type { TableSettings, ValueStorage } from "../schema/definition.ts";
 import { type Catalog, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
-import { attributesOf } from "../schema/facts.ts";
 import {
   type DescribedShards,
   describedEntry,
@@ -12,7 +11,7 @@ import {
   sameEntry,
 } from "../schema/describe-model.ts";
 import { unkept } from "../executor/administer-table.ts";
-import { changedStorage, droppedKinds } from "./changed-definitions.ts";
+import { changedForms, changedStorage, changedTimes, droppedKinds } from "./changed-definitions.ts";
 import type { ModelRecord } from "../executor/model-record.ts";
 import type { TableDescription } from "../transport/operations.ts";
 
@@ -46,6 +45,13 @@ export type MigrationStep =
       readonly facts: readonly string[];
       /** Those that the stream's processor keeps from then on. They are computed with `finish`. */
       readonly streamed: readonly string[];
+      readonly says: string;
+    } & StepPrice)
+  /** Unique values of nodes are reserved. Those that several nodes have are named. */
+  | ({
+      readonly kind: "reserve";
+      /** As `person.email`. */
+      readonly attributes: readonly string[];
       readonly says: string;
     } & StepPrice)
   /** Items get the index keys that the model computes. Repeated until a pass finds nothing to change. */
@@ -230,89 +236,6 @@ export interface PlanSettings {
   readonly inPlace: boolean;
 }
 
-interface FormChanges {
-  /** Attributes whose values may be stored in another form than the model writes, as `person.fullName`. */
-  readonly attributes: readonly string[];
-  readonly refusals: readonly string[];
-}
-
-/** True if the model is one from before a renaming: it has the attribute under its old name, where the items still hold it. */
-const goesBack = (
-  { nodes, edges, parts }: Catalog,
-  definition: string,
-  renaming: { readonly to: string; readonly from: string },
-): boolean => {
-  const known = (nodes[definition] ?? edges[definition] ?? parts[definition])?.definition;
-  const names = (known && attributesOf(known)) ?? [];
-  return names.includes(renaming.from) && !names.includes(renaming.to);
-};
-
-/** Renamed and retyped attributes that the recorded model has otherwise. */
-const changedForms = ({ record, catalog }: MigrationGround, model: ModelDescription, { inPlace }: PlanSettings): FormChanges => {
-  const attributes = new Set<string>();
-  const refusals = new Set<string>();
-  for (const [id, { former = {} }] of Object.entries(model.items)) {
-    const definition = id.split(/[(:]/)[0] ?? "";
-    const before = record.current?.model.items[id];
-    if (record.current && !before) continue;
-    for (const [name, { stored, name: old }] of Object.entries(former)) {
-      if (before?.former?.[name]?.stored === stored) continue;
-      attributes.add(`${definition}.${name}`);
-      if (stored === "new" && !before?.former?.[name] && !inPlace)
-        refusals.add(
-          `"${name}" of "${definition}" would be stored ${old === undefined ? "in its new type" : `under its new name, not as "${old}"`}, which processes with the recorded model do not read. Finish a migration with stored: "old" first, or pass inPlace if there is no such process.`,
-        );
-    }
-  }
-  for (const [id, { former = {} }] of Object.entries(record.current?.model.items ?? {}))
-    for (const [name, { stored, name: old }] of Object.entries(former))
-      if (stored !== "new" && model.items[id] && !model.items[id].former?.[name]) {
-        const definition = id.split(/[(:]/)[0] ?? "";
-        if (stored === "either") {
-          const forms = old === undefined ? "in its new type or its old one" : `under its new name or as "${old}"`;
-          refusals.add(
-            `Items of "${definition}" hold "${name}" ${forms}: a migration from one to the other was undone. Run the migration to the model with ${old === undefined ? "retyped" : "renamed"}, with finish, which stores one form, and migrate to this model then.`,
-          );
-          continue;
-        }
-        // Only the caller knows whether a model without the retyping has the old type or the new one.
-        if (old === undefined ? inPlace : goesBack(catalog, definition, { from: old, to: name })) continue;
-        const back = old === undefined ? " Or pass inPlace if the model has the old type." : "";
-        refusals.add(
-          `Items of "${definition}" hold "${name}" ${old === undefined ? "in its old type" : `as "${old}"`}. Keep it in ${old === undefined ? "retyped" : "renamed"}, with stored: "new", until a migration has converted them.${back}`,
-        );
-      }
-  return { attributes: [...attributes], refusals: [...refusals] };
-};
-
-/** What becomes of rows whose times the recorded model keeps otherwise, or not at all. */
-const changedTimes = ({ record, catalog }: MigrationGround, model: ModelDescription): Pick<MigrationPlan, "refusals" | "notes"> => {
-  const refusals = new Set<string>();
-  const notes = new Set<string>();
-  for (const { id, definition, times } of catalog.shapes) {
-    const before = record.current?.model.items[id];
-    const { times: now } = model.items[id] ?? {};
-    if (!before || !times || !now) continue;
-    for (const which of ["created", "modified"] as const) {
-      const [name, then] = [now[which], before.times];
-      if (name === undefined || (then?.[which] === name && isAlike(then.as, now.as))) continue;
-      if (then?.[which] === name) {
-        refusals.add(
-          `Rows of "${definition}" hold "${name}" as ${then.as}, and the model says ${now.as}: both would stand in one attribute. Give the time another name, or leave it as it is.`,
-        );
-      } else if (which === "created")
-        notes.add(
-          `Rows of "${definition}" that are there already keep no "${name}", and get none. Declare optional: true in timestamps, so that the type says so.`,
-        );
-      else notes.add(`Rows of "${definition}" that are there already get "${name}" with their next change.`);
-    }
-  }
-  return { refusals: [...refusals], notes: [...notes] };
-};
-
-// A Date is stored as its text.
-const isAlike = (one: string, other: string): boolean => (one === "date" ? "text" : one) === (other === "date" ? "text" : other);
-
 const expirySteps = ({ catalog, record, expiry }: MigrationGround): Pick<MigrationPlan, "steps" | "refusals"> => {
   const [difference] = compareExpiry(catalog, expiry);
   if (!difference) return { steps: [], refusals: [] };
@@ -403,6 +326,19 @@ const changedFacts = ({ catalog, record: { current } }: MigrationGround, model: 
   };
 };
 
+/** What follows from rows and existing rows lack: derived attributes, copies, counted degrees, markers of unique values. */
+const computedSteps = (ground: MigrationGround, model: ModelDescription, price: StepPrice): Pick<MigrationPlan, "steps" | "notes"> => {
+  const steps: MigrationStep[] = [];
+  const { all, streamed, notes } = changedFacts(ground, model);
+  const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
+  if (all.length > 0) steps.push({ kind: "derive", facts: all, streamed, says: `compute ${listed(all)} of what is stored`, ...price });
+  const { current } = ground.record;
+  const unique = (model.unique ?? []).filter((name) => current && !current.model.unique?.includes(name));
+  if (unique.length > 0)
+    steps.push({ kind: "reserve", attributes: unique, says: `reserve the values of ${listed(unique)}, each for its node`, ...price });
+  return { steps, notes };
+};
+
 /** Compares model, record and table, and gives the steps from one to the other. */
 export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings): MigrationPlan => {
   const { catalog, record, table } = ground;
@@ -412,7 +348,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
   const { grown, refusals: shardRefusals } = changedShards(ground, model);
   const expires = expirySteps(ground);
   const storage = changedStorage(catalog, record.current, model);
-  const forms = changedForms(ground, model, { inPlace });
+  const forms = changedForms(catalog, record.current, model, inPlace);
   const { items, bytes } = sizeOf(ground);
   const written = items * Math.max(1, Math.ceil(bytes / 1024));
   const read = Math.ceil((items * bytes) / 4096);
@@ -428,17 +364,8 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       readUnits: read * (PASSES + 1),
       writeUnits: written,
     });
-  const facts = changedFacts(ground, model);
-  if (facts.all.length > 0)
-    steps.push({
-      kind: "derive",
-      facts: facts.all,
-      streamed: facts.streamed,
-      says: `compute ${facts.all.map((name) => `"${name}"`).join(", ")} of what is stored`,
-      items,
-      readUnits: read * PASSES,
-      writeUnits: written,
-    });
+  const computed = computedSteps(ground, model, { items, readUnits: read * PASSES, writeUnits: written });
+  steps.push(...computed.steps);
   if (entries.length > 0)
     steps.push({
       kind: "backfill",
@@ -469,7 +396,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
     ...impossible(ground, model),
     ...storage.refusals,
     ...forms.refusals,
-    ...changedTimes(ground, model).refusals,
+    ...changedTimes(catalog, record.current, model).refusals,
     ...shardRefusals,
     ...expires.refusals,
     ...values.refusals,
@@ -483,8 +410,8 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
     steps,
     refusals,
     notes: notesOf(ground, entries, [
-      ...changedTimes(ground, model).notes,
-      ...facts.notes,
+      ...changedTimes(catalog, record.current, model).notes,
+      ...computed.notes,
       ...storage.notes,
       ...droppedKinds(catalog, record.current, model),
     ]),

@@ -17,7 +17,7 @@ import type { TableSettings } from "../schema/definition.ts";
 import type { Item, Key, TableDescription } from "../transport/operations.ts";
 import { beginPass, beginTask, newPasses, type Pass, type PassState, type Rate, runPass, wantedKeys } from "./backfill.ts";
 import { createIndex, deleteIndex, missingSettings, readRecovery, setExpiry, setRecovery, setTable, theTable } from "./change-indexes.ts";
-import { derive } from "./derive.ts";
+import { derive, type DeriveSettings, reserve, toldOf } from "./derive.ts";
 import { type MigrationPlan, type MigrationStep, planMigration } from "./plan-migration.ts";
 import { findOldForms } from "./old-forms.ts";
 import { type Finding, findStaleKeys, type UnfitItem } from "./stale-keys.ts";
@@ -149,14 +149,6 @@ const checkRefusals = ({ table, refusals }: MigrationPlan): void => {
   });
 };
 
-const TOLD = 3;
-
-const toldOf = (named: readonly UnfitItem[]): string =>
-  named
-    .slice(0, TOLD)
-    .map(({ key, says }) => `${JSON.stringify(Object.values(key).map((value) => Object.values(value)[0] as unknown))}: ${says}`)
-    .join(" ");
-
 const refuseUnfit = ({ session, state, named }: Migrating): never => {
   const code = named.some(({ problem }) => problem === "missing") ? "migrate.missingSource" : "migrate.invalidKey";
   throw new EdgetableError(
@@ -241,6 +233,12 @@ const verify = async (run: Migrating, rate: Rate): Promise<void> => {
 /** Items that every run of the migration has changed: values are counted by their moves. */
 const changedBy = ({ state, moves }: Migrating): number => Object.values(moves).reduce((sum, { moved }) => sum + moved, state.changed);
 
+const mendSettings = (run: Migrating, task: MigrationStep, rate: Rate): DeriveSettings => {
+  const { finish, dryRun, indexLag: settle } = run.settings;
+  const streamed = task.kind === "derive" && task.streamed.length > 0;
+  return { state: run.state, finish, dryRun, settle, items: run.items, streamed, rate, onPage: () => tell(run, task) };
+};
+
 /** Takes one step of the migration that began at `since`. Each may be taken twice. */
 const takeStep = async (
   run: Migrating,
@@ -260,16 +258,9 @@ const takeStep = async (
     case "convert":
       return convert(run, task, rate);
     case "derive":
-      return derive(run, {
-        state: run.state,
-        finish: run.settings.finish,
-        dryRun: run.settings.dryRun,
-        settle: run.settings.indexLag,
-        items: run.items,
-        streamed: task.streamed.length > 0,
-        rate,
-        onPage: () => tell(run, task),
-      });
+      return derive(run, mendSettings(run, task, rate));
+    case "reserve":
+      return reserve(run, mendSettings(run, task, rate));
     case "backfill":
       return backfill(run, task, rate);
     case "moveValues": {
@@ -352,7 +343,8 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
   // Where nothing waits for older writers, there is nothing to confirm.
   const finishes = settings.finish || plan.steps.every(({ kind }) => ["setExpiry", "setTable", "moveValues", "record"].includes(kind));
   for (const task of plan.steps) {
-    if (settings.dryRun ? !["backfill", "convert", "derive", "moveValues"].includes(task.kind) : !finishes && waits(task)) continue;
+    if (settings.dryRun ? !["backfill", "convert", "derive", "reserve", "moveValues"].includes(task.kind) : !finishes && waits(task))
+      continue;
     await takeStep(run, task, { rate, since: before.migration?.since ?? 0 });
     if (task.kind === "createIndex") await verify(run, rate);
   }

@@ -18,7 +18,7 @@ export interface UnfitItem {
    * `missing`: an attribute that the key is made of is not there. `invalid`: the value is no key of that index.
    * `notConvertible`: the value of a retyped attribute cannot be converted.
    */
-  readonly problem: "missing" | "invalid" | "notConvertible";
+  readonly problem: "missing" | "invalid" | "duplicate" | "notConvertible";
   /** What is wrong, as a sentence. */
   readonly says: string;
 }

@@ -64,6 +64,8 @@ export interface ModelDescription {
   readonly facts?: Readonly<Record<string, string>>;
   /** The degrees that items count, for a limit, a restriction or copies: as `likes.outDegree`. */
   readonly degrees?: readonly string[];
+  /** Attributes whose values one node alone may have, as `person.email`. */
+  readonly unique?: readonly string[];
   /** How the edges of each type are stored. */
   readonly edges?: Readonly<Record<string, DescribedStorage>>;
   /** The node types whose users' values are stored otherwise than as items. */
@@ -139,6 +141,13 @@ const describeDegrees = (catalog: Catalog): Pick<ModelDescription, "degrees"> =>
   return degrees.length === 0 ? {} : { degrees: [...new Set(degrees)].toSorted() };
 };
 
+const describeUnique = ({ nodes }: Catalog): Pick<ModelDescription, "unique"> => {
+  const unique = Object.values(nodes).flatMap(({ name, definition }) =>
+    (definition.unique ?? []).map((attribute) => `${name}.${attribute}`),
+  );
+  return unique.length === 0 ? {} : { unique: unique.toSorted() };
+};
+
 const describeEdges = ({ edges }: Catalog): Pick<ModelDescription, "edges"> =>
   Object.keys(edges).length === 0
     ? {}
@@ -160,6 +169,7 @@ export const describeModel = (catalog: Catalog): ModelDescription => ({
   ...(catalog.ttl === undefined ? {} : { ttl: catalog.ttl }),
   ...(hasFacts(catalog) ? { facts: describeFacts(catalog) } : {}),
   ...describeDegrees(catalog),
+  ...describeUnique(catalog),
   ...describeEdges(catalog),
   ...describeValues(catalog),
 });

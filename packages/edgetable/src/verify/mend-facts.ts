@@ -2,12 +2,14 @@ import { Meter } from "../executor/call.ts";
 import type { Run } from "../executor/jobs/run-job.ts";
 import { loadRules } from "../planner/writes/rules/index.ts";
 import { openCollector } from "./collect.ts";
-import type { FindingKind } from "./finding.ts";
+import type { Finding, FindingKind } from "./finding.ts";
 import { costOf, runVerification, type Verification, type VerifyProgress } from "./run-verify.ts";
 import { bitsFor, openTallies } from "./tallies.ts";
 
 /** How facts are mended. */
 export interface MendSettings {
+  /** The kinds of findings that are mended. */
+  readonly only: ReadonlySet<FindingKind>;
   /** Items that the table holds, roughly. */
   readonly items: number;
   /** Read units a second that the scans may take. */
@@ -26,21 +28,31 @@ export interface MendedFacts {
   readonly repaired: number;
   /** Items that writers kept changing. */
   readonly unsettled: number;
+  /** Values that several nodes have: their number, and the first ones. */
+  readonly duplicates: { readonly count: number; readonly examples: readonly Finding[] };
 }
 
-const FACTS: ReadonlySet<FindingKind> = new Set(["wrongAggregate", "staleCopy", "wrongCount", "staleFact"]);
+/** What is wrong with derived attributes, copies and counted degrees. */
+export const FACTS: ReadonlySet<FindingKind> = new Set(["wrongAggregate", "staleCopy", "wrongCount", "staleFact"]);
 
+/** What is wrong with the markers of unique values. */
+export const MARKERS: ReadonlySet<FindingKind> = new Set(["missingMarker", "foreignMarker", "orphanedMarker"]);
+
+const DUPLICATES = 100;
 const CONCURRENCY = 4;
 
 /**
- * Verifies a table and mends its derived attributes, copies and counted degrees, and nothing else: for a model that has come
- * to declare them.
+ * Verifies a table and mends what is asked for, and nothing else: derived attributes, copies and counted degrees, or the markers
+ * of unique values, for a model that has come to declare them.
  * Every write requires that what it was computed from is as it was read.
  */
-export const mendFacts = async (run: Run, { items, units, settle, dryRun, streamed, onProgress }: MendSettings): Promise<MendedFacts> => {
+export const mendFacts = async (
+  run: Run,
+  { only, items, units, settle, dryRun, streamed, onProgress }: MendSettings,
+): Promise<MendedFacts> => {
   const { session } = run;
   await loadRules(session.catalog);
-  const collector = openCollector(0);
+  const collector = openCollector(DUPLICATES);
   const verification: Verification = {
     run,
     settings: {
@@ -53,7 +65,7 @@ export const mendFacts = async (run: Run, { items, units, settle, dryRun, stream
       settle,
       staleAfter: settle,
       limit: undefined,
-      repair: { mode: dryRun ? "dryRun" : "repair", deletesOrphans: false, only: FACTS, onWrite: undefined },
+      repair: { mode: dryRun ? "dryRun" : "repair", deletesOrphans: false, only, onWrite: undefined },
       onFinding: undefined,
       onProgress,
       progressEvery: 1000,
@@ -72,10 +84,12 @@ export const mendFacts = async (run: Run, { items, units, settle, dryRun, stream
   };
   await runVerification(verification);
   run.cost = costOf(verification);
-  const mended = collector.kinds.filter(({ kind }) => FACTS.has(kind));
+  const mended = collector.kinds.filter(({ kind }) => only.has(kind));
+  const { count = 0, examples = [] } = collector.kinds.find(({ kind }) => kind === "duplicate") ?? {};
   return {
     found: mended.reduce((sum, { count }) => sum + count, 0),
     repaired: mended.reduce((sum, { repaired }) => sum + repaired, 0),
     unsettled: verification.unsettled,
+    duplicates: { count, examples },
   };
 };
