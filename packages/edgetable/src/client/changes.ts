@@ -241,5 +241,5 @@ export const readGuards = <Options extends WriteOptions<Row>>(
       fieldsIn(options.if, "if").filter((field) => !nested.includes(field)),
     );
   if (!options.if && options.ifVersion === undefined) return UNGUARDED;
-  return { where: options.if && readWhere(options.if, nested), version: options.ifVersion };
+  return { where: options.if && readWhere(options.if, nested, 0, subject.shape ? [subject.shape] : []), version: options.ifVersion };
 };

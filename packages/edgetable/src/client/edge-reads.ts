@@ -83,7 +83,7 @@ export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unkn
     checkOptions(options, getManyOptions);
     if (options.where) checkEdgeFilter(driver, entry.name, options.where);
     const rows = listOf(to).map((one) => Object.assign({}, key, ends(from, one)));
-    const { conditions, values } = readWhere(options.where ?? {}, ["from", "to"]);
+    const { conditions, values } = readWhere(options.where ?? {}, ["from", "to"], 0, entry.shapes);
     for (const shape of entry.shapes) checkOnCopy(shape, pathsOf(conditions));
     const fields = fieldsOf(options.select);
     const compared = pathsOf(conditions).filter((path) => !path.includes("."));

@@ -15,6 +15,7 @@ import { countCall, countOptions, findNode, MAX_ROWS, pageCall, pageOptions, rea
 import type { CountOptions, Entry, HydrateOptions, Page, PageOptions, Read } from "./page-types.ts";
 import type { FeedCall, FeedOptions } from "./walk-types.ts";
 import { type AnyHop, type EdgeNames, WalkQuery } from "./walk.ts";
+import { defined } from "../util/invariant.ts";
 import { type Row, own } from "../util/row.ts";
 
 type PageKind = "edges" | "nodes" | "entries" | "ids";
@@ -49,7 +50,12 @@ export class NeighbourQuery {
 
   where(filter: Row): NeighbourQuery {
     checkEdgeFilter(this.#driver, this.#state.edge, filter);
-    const { conditions, values } = readWhere(filter, ["from", "to"], this.#state.values.length);
+    const { conditions, values } = readWhere(
+      filter,
+      ["from", "to"],
+      this.#state.values.length,
+      defined(this.#driver.catalog.edges[this.#state.edge], "edge").shapes,
+    );
     return this.#with({ conditions: [...this.#state.conditions, ...conditions], values: [...this.#state.values, ...values] });
   }
 

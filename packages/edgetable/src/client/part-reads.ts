@@ -49,7 +49,7 @@ export class PartQuery {
     refuseStoredNames(shape, names);
     checkNames(names, { kind: "part", name }, attributesOf(definition));
     const { conditions, values } = this.#state;
-    const more = readWhere(filter, [], values.length);
+    const more = readWhere(filter, [], values.length, [shape]);
     return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });
   }
 

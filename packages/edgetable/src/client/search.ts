@@ -3,7 +3,7 @@ import { deferCall } from "../executor/call.ts";
 import { fieldsIn, readWhere } from "../ir/condition.ts";
 import type { SearchKind, SearchState } from "../query/search.ts";
 import { attributesOf } from "../schema/facts.ts";
-import type { Catalog } from "../schema/catalog.ts";
+import type { Catalog, Shape } from "../schema/catalog.ts";
 import { checkOptions, inRange, listOf, type OptionChecks } from "../util/check-options.ts";
 import { refuseStoredNames } from "../schema/check-values.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
@@ -41,12 +41,12 @@ const fieldsOf = (driver: Driver, { of, name }: SearchKind): readonly string[] |
   return own && [...own, ...(nodes[definition.of]?.idFields ?? [])];
 };
 
+/** A shape of each kind. */
+const shapesOf = ({ catalog: { nodes, edges, parts } }: Driver, kinds: readonly SearchKind[]): readonly Shape[] =>
+  kinds.flatMap(({ name }) => nodes[name]?.shape ?? parts[name]?.shape ?? edges[name]?.shapes[0] ?? []);
+
 const checkFields = (driver: Driver, kinds: readonly SearchKind[], given: readonly string[]): void => {
-  const { nodes, edges, parts } = driver.catalog;
-  for (const { name } of kinds) {
-    const shape = nodes[name]?.shape ?? parts[name]?.shape ?? edges[name]?.shapes[0];
-    if (shape) refuseStoredNames(shape, given);
-  }
+  for (const shape of shapesOf(driver, kinds)) refuseStoredNames(shape, given);
   for (const kind of kinds) checkNames(given, { kind: kind.of, name: kind.name }, fieldsOf(driver, kind));
 };
 
@@ -77,7 +77,7 @@ export class SearchQuery {
     const { kinds, conditions, values } = this.#state;
     checkFields(this.#driver, kinds, fieldsIn(filter, "where"));
     const nested = kinds.every(({ of }) => of === "edge") ? ["from", "to"] : [];
-    const more = readWhere(filter, nested, values.length);
+    const more = readWhere(filter, nested, values.length, shapesOf(this.#driver, kinds));
     return this.#with({ conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] });
   }
 

@@ -5,8 +5,10 @@ import { fieldsIn, readWhere } from "../ir/condition.ts";
 import { MAX_ROUNDS, type WalkHop, type WalkStep } from "../ir/walk-plan.ts";
 import type { Direction } from "../query/reads.ts";
 import { plainHop, type WalkState } from "../query/walk.ts";
+import type { Shape } from "../schema/catalog.ts";
 import { checkEnd } from "../schema/check-values.ts";
 import { checkOptions, type OptionChecks, inRange, listOf, namesIn, shown } from "../util/check-options.ts";
+import { defined } from "../util/invariant.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Row } from "../util/row.ts";
 import { checkEdge, checkEdgeFields, checkEdgeFilter, edgeNamed, nodeFields, typesWith } from "./check-names.ts";
@@ -54,6 +56,9 @@ export const loadMaking: () => typeof Making | Promise<typeof Making> = loadOnce
 /** A walk's call with the way to continue it. */
 export const continuable = <T>(options: WalkOptions, of: (options: WalkOptions) => Call<T, WalkExplanation>): WalkCall<T> =>
   Object.assign(of(options), { from: (cursor: string) => continuable({ ...options, cursor }, of) });
+
+const nodeShapes = ({ catalog }: Driver, types: readonly string[]): readonly Shape[] =>
+  types.map((type) => defined(catalog.nodes[type], type).shape);
 
 /** An edge type, or several that one hop follows. */
 export type EdgeNames = string | readonly string[];
@@ -173,7 +178,7 @@ export class WalkQuery {
   whereNode(filter: Row): WalkQuery {
     const { at, values } = this.#state;
     const nodes = typesWith(this.#driver, at, fieldsIn(filter, "whereNode"));
-    const read = readWhere(filter, [], values.length);
+    const read = readWhere(filter, [], values.length, nodeShapes(this.#driver, nodes));
     return this.#step({ kind: "filterNodes", nodes, conditions: read.conditions }, read.values);
   }
 
@@ -308,7 +313,12 @@ export class WalkQuery {
     before: readonly unknown[],
   ): Pick<WalkHop, "edges" | "conditions"> & { readonly values: readonly unknown[] } {
     const edges = edgesWith(of, (edge) => checkEdgeFilter(this.#driver, edge, filter));
-    const { conditions, values } = readWhere(filter, ["from", "to"], before.length);
+    const { conditions, values } = readWhere(
+      filter,
+      ["from", "to"],
+      before.length,
+      edges.flatMap((edge) => defined(this.#driver.catalog.edges[edge], "edge").shapes),
+    );
     return { edges, conditions, values: [...before, ...values] };
   }
 
@@ -329,7 +339,7 @@ export class WalkQuery {
     }
     if (whereNode) {
       const passing = typesWith(this.#driver, plain.far, fieldsIn(whereNode, "whereNode"));
-      const read = readWhere(whereNode, [], values.length);
+      const read = readWhere(whereNode, [], values.length, nodeShapes(this.#driver, passing));
       hop = { ...hop, passing, nodeConditions: read.conditions };
       values = [...values, ...read.values];
     }

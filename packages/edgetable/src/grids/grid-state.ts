@@ -171,7 +171,7 @@ const conditionsOf = (model: GridModel, list: FieldList, where: readonly Row[]):
     values[condition.slot] = operandOf(model, field, condition.operator as ComparisonOperator, values[condition.slot]);
   };
   for (const filter of where) {
-    const read = readWhere(compareIds(model, list, filter), [], values.length);
+    const read = readWhere(compareIds(model, list, filter), [], values.length, [model.node.shape]);
     values.push(...read.values);
     filters.push(...read.conditions);
     for (const condition of read.conditions) check(condition, false);

@@ -1,6 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { comparePrimary, sameValue } from "../keys/template.ts";
-import { namesIn } from "../util/check-options.ts";
+import { comparePrimary, sameValue, unstorable } from "../keys/template.ts";
+import type { Shape } from "../schema/catalog.ts";
+import { namesIn, shown } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import { valueAt } from "../util/row.ts";
@@ -142,7 +143,10 @@ const checkComparison = (path: string, name: string, operand: unknown): Comparis
   if (operand === undefined) throw undefinedValue(path, `"${operator}" of `);
   const [fits, expected] = takes(operator, operand);
   if (fits) return operator;
-  throw invalid(path, `"${operator}" of "${path}" takes ${expected}, got ${jsonText(operand)}.`, { operator, operand });
+  throw invalid(path, `"${operator}" of "${path}" takes ${expected}, got ${operand instanceof Uint8Array ? "bytes" : shown(operand)}.`, {
+    operator,
+    operand,
+  });
 };
 
 /** Dropping the condition would make the call read or write more than intended. */
@@ -151,6 +155,29 @@ const undefinedValue = (path: string, what = ""): EdgetableError =>
     path,
     `The condition on "${path}" cannot be checked: ${what}"${path}" is undefined. Leave the key out, or give { exists: false } to ask that the attribute is absent.`,
   );
+
+// In memory, NaN would neither be less nor greater than a number, and an invalid Date would differ from every other.
+const unstorableIn = (value: unknown): string | undefined => {
+  if (Array.isArray(value) || value instanceof Set) {
+    for (const member of value as Iterable<unknown>) {
+      const what = unstorableIn(member);
+      if (what !== undefined) return what;
+    }
+    return undefined;
+  }
+  return isPlain(value) ? unstorableIn(Object.values(value)) : unstorable(value);
+};
+
+const checkOperand = (path: string, operand: unknown, isDate: boolean): void => {
+  const what = unstorableIn(operand);
+  const other = isDate ? [operand].flat().find((one) => one !== null && !(one instanceof Date)) : undefined;
+  if (what === undefined && other === undefined) return;
+  const message =
+    what === undefined
+      ? `"${path}" is a Date, and the condition compares it with ${shown(other)}. Give a Date.`
+      : `The condition on "${path}" compares it with ${what}, which DynamoDB cannot store. Give another value.`;
+  throw new EdgetableError("request.unsupportedValue", message, { details: { path, value: operand } });
+};
 
 const GROUPS: readonly string[] = ["or", "not"];
 
@@ -189,9 +216,16 @@ export const fieldsIn = (where: Readonly<Record<string, unknown>>, of = ""): rea
 /**
  * Reads a `where` object; `nested` names the fields (`from`, `to`) whose objects hold paths, not comparisons.
  *
+ * @param shapes the shapes of the rows that it filters, which tell what attributes are Dates
  * @throws {plan.invalidOption} for an undefined value, an unknown comparison, or an operand that the comparison does not take
+ * @throws {request.unsupportedValue} for an operand that no item holds, and for one that is not a Date where the attribute is
  */
-export const readWhere = (where: Readonly<Record<string, unknown>>, nested: readonly string[] = [], slots = 0): Conditions => {
+export const readWhere = (
+  where: Readonly<Record<string, unknown>>,
+  nested: readonly string[] = [],
+  slots = 0,
+  shapes: readonly Pick<Shape, "dates">[] = [],
+): Conditions => {
   const conditions: Condition[] = [];
   const values: unknown[] = [];
   const group = (operator: "or" | "not", value: unknown): void => {
@@ -199,7 +233,7 @@ export const readWhere = (where: Readonly<Record<string, unknown>>, nested: read
     const slot = slots + values.length;
     values.push(operator);
     const of = groupMembers(operator, value).map((member) => {
-      const inner = readWhere(member, nested, slots + values.length);
+      const inner = readWhere(member, nested, slots + values.length, shapes);
       values.push(...inner.values);
       return inner.conditions;
     });
@@ -207,6 +241,7 @@ export const readWhere = (where: Readonly<Record<string, unknown>>, nested: read
   };
   const add = (path: string, operator: ComparisonOperator, value: unknown): void => {
     const slot = slots + values.length;
+    if (operator !== "exists") checkOperand(path, value, shapes.length > 0 && shapes.every(({ dates }) => dates.includes(path)));
     const steps = isPath(path) ? stepsOf(path) : undefined;
     // A field of an end has a dot as well.
     conditions.push(steps && !nested.includes(steps[0]) ? { path, operator, slot, steps } : { path, operator, slot });

@@ -37,4 +37,5 @@ export {
   keyBytes,
   readExactText,
   sameValue,
+  unstorable,
 } from "./value-text.ts";

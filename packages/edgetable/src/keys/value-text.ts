@@ -83,6 +83,17 @@ export const encodeDate = (value: unknown): string | Refusal => {
   return refusal("keys.notEncodable", "is outside the years 0000 to 9999", "Give a Date within these years.");
 };
 
+/** Says what a number or a `Date` is that no item holds, such as "the number NaN"; undefined for any other value. */
+export const unstorable = (value: unknown): string | undefined => {
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : `the number ${value}`;
+  if (!(value instanceof Date)) return undefined;
+  return Number.isNaN(value.getTime())
+    ? "an invalid Date"
+    : typeof encodeDate(value) === "string"
+      ? undefined
+      : "a Date outside the years 0000 to 9999";
+};
+
 /** Reads what {@link encodeDate} wrote; undefined for any other text. */
 export const decodeDate = (text: string): Date | undefined => {
   if (text.length !== ISO_LENGTH) return undefined;

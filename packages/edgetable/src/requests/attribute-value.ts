@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { dateText, decimalOf, decimalText, isWellFormed, readTemplate, type Template } from "../keys/template.ts";
+import { dateText, decimalOf, decimalText, isWellFormed, readTemplate, type Template, unstorable } from "../keys/template.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { readDecimal } from "../util/decimal.ts";
 import { isNumber } from "../util/json-text.ts";
@@ -22,7 +22,8 @@ const wellFormed = (text: string, path: string): string => {
 };
 
 const numberText = (value: number | bigint, path: string): string => {
-  if (typeof value === "number" && !Number.isFinite(value)) throw unsupported(path, value, [`the number ${value}`, CONVERT]);
+  const what = unstorable(value);
+  if (what !== undefined) throw unsupported(path, value, [what, CONVERT]);
   return String(value);
 };
 

@@ -101,6 +101,18 @@ describe("aggregates", () => {
       {},
       '"room" is text by its schema, and never 5',
     ],
+    [
+      "a number that no item holds",
+      { n: count({ in: "takes", where: { grade: { gte: Number.NaN } } }) },
+      {},
+      "compared with the number NaN",
+    ],
+    [
+      "a Date that no item holds",
+      { n: count({ in: "takes", where: { grade: { in: [new Date("?")] } } }) },
+      {},
+      "compared with an invalid Date",
+    ],
     ["no attribute", { n: sum({ in: "takes" } as never) }, {}, "sum needs `of`"],
     ["a name that is taken", { name: count({ in: "takes" }) }, {}, '"name" is an attribute of the schema already'],
     ["something else", { n: 5 as never }, {}, "make it with count, sum"],

@@ -5,6 +5,7 @@ import { type AnyEdge, type AnyNode, type AnyPart, degreeLimit, endTypes, type G
 import { type AggregateSource, copiesIn, type CopyList, type CopySettings, type DerivedAttribute, summarized } from "../derived.ts";
 import { attributesOf, factsOf } from "../facts.ts";
 import { attributeNames, attributeSchemas } from "../standard-schema.ts";
+import { unstorable } from "../../keys/template.ts";
 import { hasTextSort } from "../system-items.ts";
 import { shown } from "../../util/check-options.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
@@ -249,6 +250,10 @@ export const checkNatures = (
       `"${of}" is ${added} by its schema, and a ${operation} takes numbers. Name an attribute that is a number.`,
     );
   for (const [name, condition] of comparisonsIn(where)) {
+    const stored = comparedWith(condition)
+      .map(unstorable)
+      .find((what) => what !== undefined);
+    if (stored !== undefined) report("setting", `${place}.where`, `"${name}" is compared with ${stored}, which DynamoDB cannot store.`);
     const nature = natureIn(definition, ranged, name);
     const wrong = nature && comparedWith(condition).find((value) => (natureOf(value) ?? nature) !== nature);
     if (wrong !== undefined)
