@@ -142,6 +142,30 @@ test("a subtree, level by level, with sums", async () => {
   expect((await a().subtree({ out: "owes" }, { depth: 1 })).items).toEqual([{ level: 1, nodes: 2, edges: 2 }]);
 });
 
+test("a node in a cycle is not below itself", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("cycle"),
+    nodes: { a: node({ key: "A#{id}", schema: z.object({ id: z.string() }) }) },
+    edges: { e: edge({ from: "a", to: "a" }) },
+  });
+  const own = graph.connect({ transport: engine.transport, cursorSecret: "0".repeat(32) });
+  await own.table.create();
+  for (const id of ["x", "y", "z"]) await own.a.put({ id });
+  for (const [from = "", to = ""] of ["xy", "yx", "yz"]) await own.e.link({ id: from }, { id: to }).orThrow();
+  const expected = [
+    { level: 1, nodes: 1, edges: 1 },
+    { level: 2, nodes: 1, edges: 2 },
+  ];
+  const x = own.a({ id: "x" });
+  expect((await x.subtree({ out: "e" }, { depth: 2 })).items).toEqual(expected);
+  expect((await x.subtree({ out: "e" })).items).toEqual([...expected, { level: 3, nodes: 0, edges: 0 }].filter(({ edges }) => edges > 0));
+  expect((await x.walk().repeat({ out: "e" }, { depth: 4, emit: "all" }).dedupe().levels()).items.slice(0, 2)).toMatchObject(
+    expected.map(({ level, nodes }) => ({ level, nodes })),
+  );
+  // A hop that is followed once may lead back.
+  expect((await x.walk().out("e").out("e").levels()).items).toMatchObject([{ nodes: 2 }]);
+});
+
 test("nodes ranked by degree, or by a sum", async () => {
   const walk = a().neighbourhood({ both: "friend" }, 1);
   expect((await walk.rank({ both: "friend" }, { by: "degree", top: 2 })).items).toEqual([

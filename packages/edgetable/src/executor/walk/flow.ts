@@ -147,7 +147,7 @@ const tally = (
 };
 
 /** Collects the nodes that reach the end of a walk, in the form that was asked for. */
-const collector = ({ plan: { collect }, state, gather }: Context): Sink => {
+const collector = ({ plan: { collect, steps }, state, gather }: Context): Sink => {
   const keep = ({ key }: Arrival): boolean => {
     if (state.ends.has(key)) return false;
     state.ends.add(key);
@@ -174,9 +174,14 @@ const collector = ({ plan: { collect }, state, gather }: Context): Sink => {
       };
     case "levels":
       return (node) => {
-        const level = node.from ? Math.floor(placeOf(node.from.frontier).round) + 1 : 0;
+        const { step, round } = node.from ? placeOf(node.from.frontier) : { step: 0, round: -1 };
+        const level = Math.floor(round) + 1;
         const known = state.levels.get(level);
-        const nodes = (known?.nodes ?? 0) + (keep(node) ? 1 : 0);
+        // A node is not below itself. A hop that is followed once, as to and back from a neighbour, may lead to the start.
+        const hop = steps[step];
+        const isStart =
+          step === 0 && hop?.kind === "hop" && hop.emit === "all" && state.seen.get(seenName(hop, { step, round }))?.get(node.key) === 0;
+        const nodes = (known?.nodes ?? 0) + (!isStart && keep(node) ? 1 : 0);
         state.levels.set(level, { nodes, paths: known ? gather.merge(known.paths, node.paths) : node.paths });
       };
     default:
