@@ -5,7 +5,7 @@ import { batchOf, type Batch } from "./batch.ts";
 import { openDriver, type ConnectOptions } from "./connect.ts";
 import type { Session } from "../executor/session.ts";
 import type * as Guard from "../executor/tenant-guard.ts";
-import { type Driver, withDriver } from "./driver.ts";
+import { type Driver, plannerOf, withDriver } from "./driver.ts";
 import { edgeReads } from "./edge-reads.ts";
 import { gridsOf } from "./grids.ts";
 import { edgeWrites, nodeWrites, partWrites } from "./writes.ts";
@@ -150,6 +150,7 @@ const asOf = (driver: Driver): ((tenant: Row) => object) => {
   const { session, catalog } = driver;
   const known = new Map<string, object>();
   let guard: Promise<typeof Guard> | undefined;
+  let plan: Driver["plan"] | undefined;
   return (given) => {
     const name = exactText(given);
     const tenant = { ...given };
@@ -157,7 +158,9 @@ const asOf = (driver: Driver): ((tenant: Row) => object) => {
       (await (guard ??= import("../executor/tenant-guard.ts"))).sendAs(session, tenant, request);
     // The connection that it was made from closes.
     const close = async (): Promise<void> => undefined;
-    const db = known.get(name) ?? dbOf({ ...driver, catalog: { ...catalog, tenant }, session: { ...session, send, close } });
+    // Plans have no values: all tenants share them.
+    plan ??= plannerOf({ ...catalog, tenant }, driver.rulesOff);
+    const db = known.get(name) ?? dbOf({ ...driver, plan, catalog: { ...catalog, tenant }, session: { ...session, tenant, send, close } });
     if (known.size > 99) known.clear();
     known.set(name, db);
     return db;

@@ -63,11 +63,24 @@ export interface DriverOptions {
   readonly place?: Place | undefined;
 }
 
+/** Plans reads, each form of a call once. */
+export const plannerOf = (catalog: Catalog, off: ReadonlySet<string>): Driver["plan"] => {
+  const plans = new Map<string, ReadPlan>();
+  return (signature, logical, searching) => {
+    const known = plans.get(signature);
+    if (known) return known;
+    // Forms of calls stand in the program's text and are few; a program that makes them up must not fill the memory.
+    if (plans.size >= MAX_PLANS) plans.clear();
+    const plan = planRead(catalog, logical(), { off, searching });
+    plans.set(signature, plan);
+    return plan;
+  };
+};
+
 /** The shared middle of one connection. */
 export const createDriver = (options: DriverOptions): Driver => {
   const { session } = options;
   const off = new Set(options.rulesOff);
-  const plans = new Map<string, ReadPlan>();
   const { nodes, edges, parts } = session.catalog;
   const most = options.secretRequests ?? 0;
   let secretRequests = most;
@@ -80,15 +93,7 @@ export const createDriver = (options: DriverOptions): Driver => {
     parses: [nodes, edges, parts].some((kinds) => Object.values(kinds).some(({ definition }) => definition.reads === "parsed")),
     rulesOff: off,
     place: options.place,
-    plan: (signature, logical, searching) => {
-      const known = plans.get(signature);
-      if (known) return known;
-      // Forms of calls stand in the program's text and are few; a program that makes them up must not fill the memory.
-      if (plans.size >= MAX_PLANS) plans.clear();
-      const plan = planRead(session.catalog, logical(), { off, searching });
-      plans.set(signature, plan);
-      return plan;
-    },
+    plan: plannerOf(session.catalog, off),
     context: ({ signal, deadline, expired = options.expired, onStray = options.reading?.onStray, unknown = options.reading?.unknown }) => ({
       meter: new Meter(),
       signal,

@@ -1,5 +1,6 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
+import { sameValue } from "../keys/template.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import { decodeItem, type decodeOwn, driftedFields } from "../requests/decode-item.ts";
@@ -8,6 +9,8 @@ import type { Binding } from "../requests/encode-read.ts";
 import type { Catalog, Shape } from "../schema/catalog.ts";
 import type { AttributeValue, Item, Operation } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
+import { jsonText } from "../util/json-text.ts";
+import type { Row } from "../util/row.ts";
 import type { ParseRow } from "./parse-rows.ts";
 import type { PageSpending, ReadStop } from "./read-budget.ts";
 import type { CallContext, Session } from "./session.ts";
@@ -87,9 +90,24 @@ export const shapesOf = (catalog: Catalog, ids: readonly string[]): readonly Sha
 
 /** What a read needs to make rows of items. */
 export interface Reading {
-  readonly session: Pick<Session, "catalog">;
+  readonly session: Pick<Session, "catalog" | "tenant">;
   readonly context: CallContext;
 }
+
+/** The field by which a node is another tenant's; undefined if it is the tenant's own, or has no tenant. */
+export const foreignField = (tenant: Row, id: Row): string | undefined =>
+  Object.keys(tenant).find((field) => field in id && !sameValue(id[field], tenant[field]));
+
+// Only a program without a tenant links nodes of two tenants.
+const refuseCrossing = (tenant: Row, row: Row): void => {
+  for (const end of [row["from"], row["to"]] as readonly Row[]) {
+    const field = foreignField(tenant, end);
+    if (field !== undefined)
+      throw new EdgetableError("request.otherTenant", `an end of it is another tenant's: its ${field} is ${jsonText(end[field])}`, {
+        details: { field, value: end[field], tenant },
+      });
+  }
+};
 
 /**
  * The row of an item; undefined where it cannot be read and the call passes such items over.
@@ -97,13 +115,14 @@ export interface Reading {
  * @throws {keys.unreadable} where the call says so
  */
 export const readRow = (
-  { session: { catalog }, context }: Reading,
+  { session: { catalog, tenant }, context }: Reading,
   [shape, item]: readonly [Shape, Item],
   decode: typeof decodeOwn = decodeItem,
 ): Record<string, unknown> | undefined => {
   let row: Record<string, unknown>;
   try {
     row = decode(catalog, shape, item, context.reading);
+    if (tenant && shape.kind === "edge") refuseCrossing(tenant, row);
   } catch (error) {
     const onStray = context.reading?.onStray;
     if (!isEdgetableError(error) || onStray === "throw") throw error;

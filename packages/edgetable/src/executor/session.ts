@@ -4,6 +4,7 @@ import type { Operation, OperationInputs, OperationOutputs } from "../transport/
 import type { TextColumn, Transport } from "../transport/transport.ts";
 import { abortedSleep, onAbort, sleep } from "../util/time.ts";
 import { describeRequest, type FailedRequest, type Meter, type ReadingOptions, type SentRequest } from "./call.ts";
+import type { Row } from "../util/row.ts";
 
 /** What the executor needs from the outside world, injected so that a seed replays a run (law 9). */
 export interface Effects {
@@ -225,6 +226,8 @@ export const limitConcurrency = (limit: number, effects: Effects): Gate => {
 /** One open connection to a table: everything that the executor needs, and nothing of a single call. */
 export interface Session {
   readonly catalog: Catalog;
+  /** Of a tenant's connection: the id fields whose values all nodes that it reads have. */
+  readonly tenant?: Row | undefined;
   readonly effects: Effects;
   /** The maximum number of requests in flight. */
   readonly concurrency: number;

@@ -106,6 +106,8 @@ const keptFigure = (
   { choice, sum }: { readonly choice: KeptChoice; readonly sum?: string },
 ): KeptStep | undefined => {
   const entry = catalog.nodes[node];
+  // A kept count includes edges from and to other tenants, which a tenant's connection leaves out.
+  if (catalog.tenant && over.kind === "edge") return undefined;
   if (!entry || choice === "none" || (choice === "transaction" && !catalog.escapes)) return undefined;
   const facts = catalog.facts.aggregates.filter(
     (fact) =>

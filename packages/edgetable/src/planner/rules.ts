@@ -172,11 +172,16 @@ const filterOnServer: Rule = {
 
 /**
  * Asks DynamoDB for the count alone where it can see every condition: the same units, no items sent. In an adopted table
- * it cannot see which items the model knows: there what tells them apart is sent, and no more.
+ * it cannot see which items the model knows: there what tells them apart is sent, and no more. Nor can it see which edges
+ * lead to other tenants.
  */
 const countOnServer: Rule = {
   name: "count-on-server",
-  rewrite: (_, plan) => (plan.kind === "count" && isLeaf(plan.input) ? { ...plan, server: true } : plan),
+  rewrite: ({ catalog }, plan) => {
+    if (plan.kind !== "count" || !isLeaf(plan.input)) return plan;
+    const isOfEdges = plan.input.kind === "expand" || (plan.input.kind === "search" && plan.input.of === "edge");
+    return catalog.tenant && isOfEdges ? plan : { ...plan, server: true };
+  },
 };
 
 /** True if the index that the edges are read from holds all of their source nodes, which they are part of. */

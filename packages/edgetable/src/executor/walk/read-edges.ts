@@ -14,7 +14,7 @@ import type { Row } from "../../util/row.ts";
 import { amountIn, type Amount } from "../amount.ts";
 import { FIRST_ITEMS, pageOf, sortTextOf } from "../read-partition.ts";
 import { nameOf } from "../item-name.ts";
-import { readRow } from "../read-rows.ts";
+import { foreignField, readRow } from "../read-rows.ts";
 import type { CallContext, Session } from "../session.ts";
 import { endColumn, endReader } from "./edge-ends.ts";
 import { isBudgetEnd, type WalkRequest, type WalkRun } from "./walk-run.ts";
@@ -80,7 +80,7 @@ const sourceOf = (
   if (step.attributes) {
     const read = endReader(catalog, { step, end });
     const ending = endColumn(catalog, { step, end });
-    const take: Source["take"] = (_, { Texts, Items = [] }, { keys }) => {
+    const take: Source["take"] = ({ session: { tenant }, context }, { Texts, Items = [] }, { keys }) => {
       if (Texts && ending) {
         for (const text of Texts) {
           const key = ending.read(text);
@@ -90,7 +90,9 @@ const sourceOf = (
       }
       for (const item of Items) {
         const key = read(item);
-        if (key !== undefined) keys.push(key);
+        if (key === undefined) continue;
+        if (tenant && foreignField(tenant, names.unpack(key).id) !== undefined) context.meter.strays++;
+        else keys.push(key);
       }
     };
     return { step, query, column: ending?.column, take };
