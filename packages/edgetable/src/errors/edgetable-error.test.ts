@@ -71,3 +71,18 @@ test("a log's JSON names code, operation, table and index, whatever the details 
   });
   expect(JSON.stringify(new EdgetableError("invariant", "x", { details: round }))).toContain("invariant");
 });
+
+test("stored values are hidden however deep details hold them, and can be read", () => {
+  const current = { token: "SECRET" };
+  const error = new EdgetableError("invariant", "x", {
+    details: { outcomes: [{ ok: false, current, ifVersion: 1 }], more: { a: { row: current } }, row: "text" },
+  });
+  expect(JSON.stringify(error)).not.toContain("SECRET");
+  expect(inspect(error, { depth: 9 })).not.toContain("SECRET");
+  expect(error.toJSON().details).toEqual({ outcomes: [{ ok: false, ifVersion: 1 }], more: { a: {} }, row: "text" });
+  const outcomes = error.details["outcomes"] as readonly { readonly current: unknown }[];
+  expect(outcomes[0]?.current).toBe(current);
+  const again = withDetails(error, { at: 1 }) as EdgetableError;
+  expect(JSON.stringify(again)).not.toContain("SECRET");
+  expect((again.details["outcomes"] as typeof outcomes)[0]?.current).toBe(current);
+});

@@ -19,12 +19,25 @@ const STORED: readonly string[] = ["item", "row", "current"];
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
-const hideStored = (details: Details): Details => {
-  const stored = STORED.filter((name) => isObject(details[name]));
-  if (stored.length === 0) return details;
-  const copy: Record<string, unknown> = { ...details };
-  for (const name of stored) Object.defineProperty(copy, name, { value: details[name], enumerable: false });
-  return copy;
+// As deep as details nest them: `outcomes[0].current`. A value that a user gave may be circular.
+const MOST_LEVELS = 4;
+
+/** A value in which items and rows are not enumerable, in lists and objects within it too. */
+const hideStored = <Value>(value: Value, level = 0): Value => {
+  if (level > MOST_LEVELS || !isObject(value)) return value;
+  if (Array.isArray(value)) {
+    const members = value.map((member: unknown) => hideStored(member, level + 1));
+    return members.every((member, at) => member === value[at]) ? value : (members as Value);
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const hidden: PropertyDescriptorMap = {};
+  for (const [name, member] of Object.entries(value)) {
+    const isStored = STORED.includes(name) && isObject(member);
+    const shown: unknown = isStored ? member : hideStored(member, level + 1);
+    if (isStored || shown !== member) hidden[name] = { value: shown, enumerable: !isStored };
+  }
+  if (Object.keys(hidden).length === 0) return value;
+  return Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(value), ...hidden }) as Value;
 };
 
 const toJsonValue = (value: unknown): unknown => {
@@ -58,7 +71,7 @@ export class EdgetableError extends Error {
   override readonly name = "EdgetableError";
   /** Stable, documented identifier, such as `schema.unknownEdge`. */
   readonly code: ErrorCode;
-  /** Facts of this occurrence. Objects under `item`, `row` and `current` are not enumerable. */
+  /** Facts of this occurrence. Objects under `item`, `row` and `current` are not enumerable, however deep they are. */
   readonly details: Readonly<Record<string, unknown>>;
   readonly retryable: boolean;
   /** The DynamoDB operation that failed, with its input; not enumerable. */

@@ -11,11 +11,15 @@ interface Held {
   readonly shape: Shape;
   readonly field: string;
   readonly value: unknown;
+  /** True for a value that an item holds: neither the message nor the JSON of the error shows it. */
+  readonly isStored?: boolean;
 }
 
-const fail = ({ shape, field, value }: Held, says: string, cause?: unknown): never => {
+const shownOf = ({ value, isStored }: Held): string => (isStored ? `a stored ${typeof value}` : shown(value));
+
+const fail = ({ shape, field, value, isStored }: Held, says: string, cause?: unknown): never => {
   throw new EdgetableError("migrate.notConvertible", `"${field}" of "${shape.definition}": ${says}`, {
-    details: { definition: shape.definition, attribute: field, value },
+    details: { definition: shape.definition, attribute: field, ...(isStored ? { row: { [field]: value } } : { value }) },
     ...(cause === undefined ? {} : { cause }),
   });
 };
@@ -27,15 +31,14 @@ const accepts = (shape: Shape, field: string, { from }: Retyping, value: unknown
 
 const call = (shape: Shape, field: string, value: unknown, convert: "with" | "back"): unknown => {
   const retyping = shape.former?.[field]?.retyping;
+  const held: Held = { shape, field, value, isStored: convert === "with" };
   let made: unknown;
   try {
     made = retyping?.[convert]?.(value);
   } catch (cause) {
-    return fail({ shape, field, value }, `\`${convert}\` failed for ${shown(value)}: ${String(cause)}.`, cause);
+    return fail(held, `\`${convert}\` failed for ${shownOf(held)}: ${String(cause)}.`, cause);
   }
-  return made === undefined || Number.isNaN(made)
-    ? fail({ shape, field, value }, `\`${convert}\` makes no value of ${shown(value)}.`)
-    : made;
+  return made === undefined || Number.isNaN(made) ? fail(held, `\`${convert}\` makes no value of ${shownOf(held)}.`) : made;
 };
 
 /** Whether an item holds a field in its old form. */
@@ -62,7 +65,10 @@ export const renewFields = (shape: Shape, item: Item, row: Record<string, unknow
     const isOld = accepts(shape, field, retyping, value);
     if (isOld) row[field] = call(shape, field, value, "with");
     else if (old !== now)
-      fail({ shape, field, value }, `\`from\` refuses ${shown(value)}, which an item holds. Correct the item or the schema.`);
+      fail(
+        { shape, field, value, isStored: true },
+        `\`from\` refuses a ${typeof value} that an item holds. Correct the item or the schema.`,
+      );
   }
 };
 
