@@ -23,7 +23,7 @@ import { type Maybe, validateChanges, validateRow } from "../schema/check-values
 import type { CancellationReason, Item, WriteItemOutput } from "../transport/operations.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Row } from "../util/row.ts";
-import { failureOf, foundAs, type FoundItem, isFailedCondition, isUncontested, setsBlindly, withSums } from "./failed-term.ts";
+import { failureOf, foundAs, type FoundItem, isFailedCondition, isUncontested, setsBlindly, withAttributes } from "./failed-term.ts";
 import { readRow } from "./read-rows.ts";
 import { backOff, type CallContext, isAmbiguous, type Session } from "./session.ts";
 
@@ -282,7 +282,7 @@ const ambiguous = (cause: EdgetableError, found?: FoundItem): EdgetableError =>
 /** The error of a write. If an attempt may have taken effect it says so, and is retryable only if a second call does no harm. */
 const withEffect = (error: unknown, { items, repeatable }: Ready): unknown => {
   if (!isEdgetableError(error)) return error;
-  if (error.code === "execute.rejected") return withSums(error, items);
+  if (error.code === "execute.rejected") return withAttributes(error, items);
   if (error.details["ambiguous"] !== true && error.details["afterAmbiguity"] !== true) return error;
   const { code, message, details, cause, retryable, request } = error;
   const text = `${message}${/[.?!]$/.test(message) ? "" : "."} The write may have taken effect.`;

@@ -20,6 +20,10 @@ const malformed = (path: string): never => {
 /** Whether a name is a path into an attribute: it has a dot or a bracket in it. */
 export const isPath = (name: string): boolean => name.includes(".") || name.includes("[");
 
+/** A path as messages show it. */
+export const pathText = (steps: readonly (string | number)[]): string =>
+  steps.map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`)).join("");
+
 /**
  * The steps of a path such as `address.city`, `tags[0]` or `settings["a.b"]`.
  *

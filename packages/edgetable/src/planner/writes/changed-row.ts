@@ -53,11 +53,17 @@ export const rejectOperand = (field: string): never => {
   );
 };
 
+const memberType = ([member]: ReadonlySet<unknown>): string =>
+  isNumber(member) ? "number" : member instanceof Uint8Array ? "bytes" : typeof member;
+
+/** True if two values are sets whose members have the same type: DynamoDB has sets of text, of numbers and of bytes. */
+export const haveOneType = (a: unknown, b: unknown): boolean => a instanceof Set && b instanceof Set && memberType(a) === memberType(b);
+
 /** A value after an addition. */
 export const added = (field: string, before: unknown, operand: unknown): unknown => {
   if (operand instanceof Set) {
-    const members = before instanceof Set ? before : before === undefined ? [] : rejectOperand(field);
-    return new Set([...members, ...operand]);
+    if (before === undefined) return operand;
+    return haveOneType(before, operand) ? new Set([...(before as ReadonlySet<unknown>), ...operand]) : rejectOperand(field);
   }
   const old = before === undefined ? 0 : before;
   return isNumber(old) ? readDecimal(addDecimals(String(old), String(operand))) : rejectOperand(field);

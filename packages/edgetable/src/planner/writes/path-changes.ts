@@ -1,25 +1,25 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { pathText } from "../../schema/attribute-path.ts";
 import type { PathChange } from "../../schema/check-operands.ts";
 import type { AttributePathChange, Term } from "../../ir/write-plan.ts";
+import { sameValue } from "../../keys/template.ts";
 import { decodeValue, encodeValue, keepDigits } from "../../requests/attribute-value.ts";
 import { attributeOf } from "../../requests/encode-item.ts";
 import type { AttributeValue } from "../../transport/operations.ts";
 import { addDecimals } from "../../util/decimal.ts";
-import { isNumber, jsonText } from "../../util/json-text.ts";
+import { isNumber } from "../../util/json-text.ts";
 import { mapValues, own, setOwn } from "../../util/row.ts";
-import { added, type PathRules, rejectOperand } from "./changed-row.ts";
+import { added, haveOneType, type PathRules, rejectOperand } from "./changed-row.ts";
 import { STALE } from "./working-set.ts";
 
 type Step = string | number;
 type Held = Record<string, unknown> | unknown[];
 
-const textOf = (steps: readonly Step[]): string =>
-  steps.map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`)).join("");
-
 const noParent = ({ path, steps, verb }: PathChange, depth: number, found: unknown): EdgetableError => {
-  const parent = textOf(steps.slice(0, depth));
+  const parent = pathText(steps.slice(0, depth));
   const needed = typeof steps[depth] === "number" ? "a list" : "an object";
-  const state = found === undefined ? `the item has no "${parent}"` : `"${parent}" is ${jsonText(found)} and not ${needed}`;
+  // Messages show no stored values.
+  const state = found === undefined ? `the item has no "${parent}"` : `"${parent}" is not ${needed}`;
   return new EdgetableError(
     "execute.rejected",
     `"${path}" cannot be changed (${verb}): ${state}. DynamoDB makes no parents of a path: set "${parent}" whole, to ${needed}.`,
@@ -47,6 +47,9 @@ const isParent = (value: unknown, step: Step): value is Held => {
 const memberOf = (held: Held, step: Step): unknown =>
   Array.isArray(held) ? held[step as number] : Object.hasOwn(held, step) ? held[step as string] : undefined;
 
+const sameMember = (a: unknown, b: unknown): boolean =>
+  a instanceof Uint8Array ? b instanceof Uint8Array && Buffer.compare(a, b) === 0 : sameValue(a, b);
+
 const changedValue = ({ verb, path, value }: PathChange, before: unknown): unknown => {
   switch (verb) {
     case "set":
@@ -59,8 +62,11 @@ const changedValue = ({ verb, path, value }: PathChange, before: unknown): unkno
     case "add":
       return added(path, before, value);
     case "delete": {
-      if (before !== undefined && !(before instanceof Set)) return rejectOperand(path);
-      const left = [...(before ?? [])].filter((member) => !(value as ReadonlySet<unknown>).has(member));
+      if (before !== undefined && !haveOneType(before, value)) return rejectOperand(path);
+      const taken = [...(value as ReadonlySet<unknown>)];
+      const left = [...((before as ReadonlySet<unknown> | undefined) ?? [])].filter(
+        (member) => !taken.some((one) => sameMember(one, member)),
+      );
       return left.length > 0 ? new Set(left) : undefined;
     }
   }
