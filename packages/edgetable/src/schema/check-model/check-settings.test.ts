@@ -75,6 +75,12 @@ describe("settings", () => {
       place: "edges.owns.by",
       says: ['"id" is not an attribute of "team"', '"user"'],
     },
+    "a reference from a node to itself": {
+      model: model({ edges: { leads: edge({ from: "user", to: "user", stored: "reference" } as never) as never } }),
+      rule: "setting",
+      place: "edges.leads.by",
+      says: ['every "user" would refer to itself', "parentId"],
+    },
     "a reference with a key": {
       model: reference({ key: [] }),
       rule: "setting",

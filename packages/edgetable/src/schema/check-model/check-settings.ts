@@ -246,6 +246,12 @@ const checkReference = (definition: GraphDefinition, place: string, edge: AnyEdg
   reportUnknown(report, `${place}.by`, Object.keys(by), { rule: "attribute", what: `an id field of "${targets[0]}"`, known });
   const attributes = known.map((id) => by[id] ?? id);
   for (const source of endTypes(edge.from)) {
+    if (source === targets[0] && known.length > 0 && known.every((id, at) => attributes[at] === id))
+      report(
+        "setting",
+        `${place}.by`,
+        `every "${source}" would refer to itself: the attributes that hold the target's id are its own id. Name others, such as by: { ${known.at(-1)}: "parentId" }.`,
+      );
     const node = definition.nodes[source];
     reportUnknown(report, `${place}.by`, attributes, {
       rule: "attribute",
