@@ -52,6 +52,31 @@ test("a change of an immutable attribute", () => {
   expectTypeOf<NonNullable<(typeof user)["~types"]["changes"]["born"]>>().toEqualTypeOf<'"born" is immutable: create a new row in place of this one.'>();
 });
 
+test("`ifVersion` of a kind without versions", () => {
+  const counted = { version: true } as const;
+  const doc = node({ key: "DOC#{id}", schema: z.object({ id: z.string(), text: z.string() }), ...counted });
+  const cites = edge({ from: "doc", to: "doc", ...counted });
+  const links = edge({ from: "doc", to: "doc" });
+  const page = part({ of: "doc", key: "PAGE#{n:4}", schema: z.object({ n: z.number(), text: z.string() }), ...counted });
+  const docs = defineGraph({ table: "T", nodes: { doc }, edges: { cites, links }, parts: { page } }).connect();
+  // @ts-expect-error Type 'number' is not assignable to type 'Advice<"Only kinds with `version: true` count the changes of a row.">'
+  void (() => db.user.update(ann, { name: "x" }, { ifVersion: 1 }));
+  // @ts-expect-error -- nor by a deletion
+  void (() => db.user.delete(ann, { ifVersion: 1 }));
+  // @ts-expect-error -- nor by a check
+  void (() => db.user.check(ann, { ifVersion: 1 }));
+  // @ts-expect-error -- of an edge
+  void (() => docs.links.unlink(ann, ann, { ifVersion: 1 }));
+  // @ts-expect-error -- of a part
+  void (() => db.line.update(ann, { n: 1 }, { text: "x" }, { ifVersion: 1 }));
+  void (() => docs.doc.update(ann, { text: "x" }, { ifVersion: 1, if: { text: "y" } }));
+  void (() => docs.doc.upsert({ ...ann, text: "x" }, { text: "x" }, { ifVersion: 1 }));
+  void (() => docs.doc.delete(ann, { ifVersion: 1 }));
+  void (() => docs.doc.check(ann, { ifVersion: 1 }));
+  void (() => docs.cites.unlink(ann, ann, { ifVersion: 1 }));
+  void (() => docs.page.update(ann, { n: 1 }, { text: "x" }, { ifVersion: 1 }));
+});
+
 test("an edge with a key of its own, without that key", () => {
   // @ts-expect-error Expected 3 arguments, but got 2.
   void (() => db.memberOf.unlink(ann, red));

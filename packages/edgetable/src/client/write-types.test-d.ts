@@ -80,7 +80,7 @@ test("only numbers and sets are added to, only lists are appended to", () => {
 });
 
 test("changes are values or a change set, never of the key", () => {
-  void students.update({ studentId: "S1" }, { name: "x" }, { if: { year: { gte: 2 } }, ifVersion: 3 });
+  void students.update({ studentId: "S1" }, { name: "x" }, { if: { year: { gte: 2 } } });
   void students.update({ studentId: "S1" }, { set: { name: "x" }, remove: ["tags"], add: { year: 1 }, append: {} });
   // @ts-expect-error -- part of the key
   void students.update({ studentId: "S1" }, { studentId: "S2" });

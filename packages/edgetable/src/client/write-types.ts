@@ -63,18 +63,18 @@ export interface SendingOptions {
 }
 
 /** What must hold of the item for it to be written, and how it is sent. */
-export interface WriteOptions<Filter> extends SendingOptions {
+export interface WriteOptions<Filter, Version = number> extends SendingOptions {
   /** Conditions on the item as it is now; when one fails, the outcome is `conditionFailed`. An undefined condition is refused. */
   readonly if?: Filter;
   /**
    * The version that was read; when the item is at another, the outcome is `versionConflict`. Needs `version: true`.
    * Undefined is refused: leave the option out to write at any version.
    */
-  readonly ifVersion?: number;
+  readonly ifVersion?: Version;
 }
 
 /** How an upsert is made. `if` and `ifVersion` are for the item that is there; a new one has none. */
-export interface UpsertOptions<Filter> extends WriteOptions<Filter> {
+export interface UpsertOptions<Filter, Version = number> extends WriteOptions<Filter, Version> {
   /** What is tried first, in one request; where it is the other, a second request follows. @default "existing" */
   readonly expect?: "new" | "existing" | undefined;
 }
@@ -90,7 +90,7 @@ export interface UpsertCall<Row> extends Call<UpsertOutcome<Row>, WriteExplanati
 }
 
 /** What a check asks of an item. */
-export interface CheckOptions<Filter> extends Pick<WriteOptions<Filter>, "if" | "ifVersion"> {
+export interface CheckOptions<Filter, Version = number> extends Pick<WriteOptions<Filter, Version>, "if" | "ifVersion"> {
   /** False to ask that there is none, without conditions; when there is one, the outcome is `exists`. @default true */
   readonly exists?: boolean | undefined;
 }
@@ -109,7 +109,7 @@ export interface JobOptions {
 }
 
 /** How a node is deleted. */
-export interface DeleteOptions<Filter> extends WriteOptions<Filter>, JobOptions {}
+export interface DeleteOptions<Filter, Version = number> extends WriteOptions<Filter, Version>, JobOptions {}
 
 /** What is known of a node whose table key holds more than its id. */
 export interface KeyOptions<Row> {
@@ -140,6 +140,9 @@ export interface DeleteCall<Row> extends WriteCall<Row> {
 interface Advice<Text extends string> {
   readonly "~advice": Text;
 }
+
+/** The version that a write may ask for: rows of a kind with versions have one. */
+type VersionOf<Row> = "version" extends keyof Row ? number : Advice<"Only kinds with `version: true` count the changes of a row.">;
 
 /** What can be added to a value: a number to a number, a set of the same members to a set. */
 type Addend<Value> = unknown extends Value
@@ -241,7 +244,7 @@ export interface NodeWrites<T extends ItemTypes> {
    */
   create(input: T["input"], options?: SendingOptions): WriteCall<T["row"]>;
   /** Writes a node, whatever was there. One PutItem; with unique attributes or a version it reads first. */
-  put(input: T["input"], options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
+  put(input: T["input"], options?: WriteOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<T["row"]>;
   /**
    * Changes a node that is there; when there is none, the outcome is `notFound`. `changes` are new
    * values, or `{ set, remove, add, append }`; new values are stored as the schema's output, like those
@@ -254,7 +257,11 @@ export interface NodeWrites<T extends ItemTypes> {
    * @throws {execute.ambiguous} when an answer was lost and nothing tells whether this call made the write: with `if`,
    * `ifVersion`, `add` of a number or `append`, unless it is `idempotent`
    */
-  update(id: T["id"], changes: Change<T>, options?: WriteOptions<Where<T["row"]>> & KeyOptions<T["row"]>): WriteCall<T["row"]>;
+  update(
+    id: T["id"],
+    changes: Change<T>,
+    options?: WriteOptions<Where<T["row"]>, VersionOf<T["row"]>> & KeyOptions<T["row"]>,
+  ): WriteCall<T["row"]>;
   /**
    * Creates a node, or changes the one that is there: `input` is the whole new node, `changes` are for one that exists, as
    * in `update`. The outcome's `created` says which it was.
@@ -266,7 +273,7 @@ export interface NodeWrites<T extends ItemTypes> {
    * @example
    * const { created } = await db.student.upsert({ studentId: "S1", name: "John Doe" }, { name: "John Doe" });
    */
-  upsert(input: T["input"], changes: Change<T>, options?: UpsertOptions<Where<T["row"]>>): UpsertCall<T["row"]>;
+  upsert(input: T["input"], changes: Change<T>, options?: UpsertOptions<Where<T["row"]>, VersionOf<T["row"]>>): UpsertCall<T["row"]>;
   /**
    * Checks that a node is there and its conditions hold, and changes nothing: a call for `transact`, which then writes
    * only if they do. When there is none, the outcome is `notFound`. Two write units for each KB of the item; made alone
@@ -274,7 +281,7 @@ export interface NodeWrites<T extends ItemTypes> {
    *
    * @throws {plan.unsupported} from the call, with `exists: false` where the key holds more than the id
    */
-  check(id: T["id"], options?: CheckOptions<Where<T["row"]>>): WriteCall<T["row"]>;
+  check(id: T["id"], options?: CheckOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<T["row"]>;
   /**
    * Deletes a node that is there; when there is none, the outcome is `notFound`, when edges restrict
    * it, `hasEdges`. Its parts go with it, and so do the edges whose `onDelete` says `cascade` at its
@@ -292,7 +299,7 @@ export interface NodeWrites<T extends ItemTypes> {
    * @example
    * const { ok, atomic } = await db.student.delete({ studentId: "S1" });
    */
-  delete(id: T["id"], options?: DeleteOptions<Where<T["row"]>> & KeyOptions<T["row"]>): DeleteCall<T["row"]>;
+  delete(id: T["id"], options?: DeleteOptions<Where<T["row"]>, VersionOf<T["row"]>> & KeyOptions<T["row"]>): DeleteCall<T["row"]>;
 }
 
 /** The writing side of `db.<part>`; `Owner` is the id of the node that contains it. */
@@ -300,15 +307,20 @@ export interface PartWrites<Owner, T extends ItemTypes> {
   /** Writes a new part; when there is one, the outcome is `exists`. One PutItem. */
   create(owner: Owner, input: T["input"], options?: SendingOptions): WriteCall<T["row"]>;
   /** Writes a part, whatever was there. One PutItem. */
-  put(owner: Owner, input: T["input"], options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
+  put(owner: Owner, input: T["input"], options?: WriteOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<T["row"]>;
   /** Changes a part that is there. One UpdateItem. */
-  update(owner: Owner, id: T["id"], changes: Change<T>, options?: WriteOptions<Where<T["row"]>>): WriteCall<T["row"]>;
+  update(owner: Owner, id: T["id"], changes: Change<T>, options?: WriteOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<T["row"]>;
   /** Creates a part, or changes the one that is there; see `upsert` of a node. */
-  upsert(owner: Owner, input: T["input"], changes: Change<T>, options?: UpsertOptions<Where<T["row"]>>): UpsertCall<T["row"]>;
+  upsert(
+    owner: Owner,
+    input: T["input"],
+    changes: Change<T>,
+    options?: UpsertOptions<Where<T["row"]>, VersionOf<T["row"]>>,
+  ): UpsertCall<T["row"]>;
   /** Checks that a part is there and its conditions hold, and changes nothing: a call for `transact`. */
-  check(owner: Owner, id: T["id"], options?: CheckOptions<Where<T["row"]>>): WriteCall<T["row"]>;
+  check(owner: Owner, id: T["id"], options?: CheckOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<T["row"]>;
   /** Deletes a part that is there. One DeleteItem; a part whose edges go with it is deleted as such a node is. */
-  delete(owner: Owner, id: T["id"], options?: DeleteOptions<Where<T["row"]>>): DeleteCall<T["row"]>;
+  delete(owner: Owner, id: T["id"], options?: DeleteOptions<Where<T["row"]>, VersionOf<T["row"]>>): DeleteCall<T["row"]>;
 }
 
 /** What is inferred of an edge type by itself. */
@@ -344,13 +356,13 @@ export type EdgeOptions<Key, Options> = string extends keyof Key
     : [options: Options & { readonly key: Key }];
 
 /** How an edge is changed. */
-export interface RelinkOptions<Changes, Filter> extends WriteOptions<Filter>, LinkOptions<Changes> {
+export interface RelinkOptions<Changes, Filter, Version = number> extends WriteOptions<Filter, Version>, LinkOptions<Changes> {
   /** The edge type that it becomes, with what it holds; TAO's `assoc_change_type`. */
   readonly type?: string | undefined;
 }
 
 /** How an edge is upserted. */
-export interface UpsertLinkOptions<Changes, Filter> extends UpsertOptions<Filter>, LinkOptions<Changes> {}
+export interface UpsertLinkOptions<Changes, Filter, Version = number> extends UpsertOptions<Filter, Version>, LinkOptions<Changes> {}
 
 /** The writing side of `db.<edge>`. `In` has an edge as it is read, with `from` and `to`. */
 export interface EdgeWrites<In extends EdgeEnds, T extends EdgeSideTypes> {
@@ -383,7 +395,7 @@ export interface EdgeWrites<In extends EdgeEnds, T extends EdgeSideTypes> {
     from: In["from"],
     to: In["to"],
     changes: Change<T>,
-    ...options: EdgeOptions<T["key"], RelinkOptions<T["changes"], In["filter"]>>
+    ...options: EdgeOptions<T["key"], RelinkOptions<T["changes"], In["filter"], VersionOf<T["row"]>>>
   ): WriteCall<In["edge"]>;
   /**
    * Links an edge, or changes the one that is there: `attributes` (with the edge's own key) are the new edge's, `changes` are
@@ -394,10 +406,14 @@ export interface EdgeWrites<In extends EdgeEnds, T extends EdgeSideTypes> {
     to: In["to"],
     attributes: T["input"],
     changes: Change<T>,
-    options?: UpsertLinkOptions<T["changes"], In["filter"]>,
+    options?: UpsertLinkOptions<T["changes"], In["filter"], VersionOf<T["row"]>>,
   ): UpsertCall<In["edge"]>;
   /** Removes an edge that is there, everywhere. The option `key` has the edge's own key fields, where it has some. */
-  unlink(from: In["from"], to: In["to"], ...options: EdgeOptions<T["key"], WriteOptions<In["filter"]>>): WriteCall<In["edge"]>;
+  unlink(
+    from: In["from"],
+    to: In["to"],
+    ...options: EdgeOptions<T["key"], WriteOptions<In["filter"], VersionOf<T["row"]>>>
+  ): WriteCall<In["edge"]>;
 }
 
 type OutcomeOf<C> = C extends Call<infer Outcome, WriteExplanation> ? Outcome : never;
