@@ -204,3 +204,65 @@ describe("sharded counts", () => {
     expect(await verify(now, { settle: 5 })).toMatchObject({ clean: true, kinds: [] });
   });
 });
+
+type Likes = Readonly<Record<"stored" | "copies", object>>;
+const likesIn = (forms: Partial<Likes>, freshTable: string) =>
+  defineGraph({
+    table: freshTable,
+    nodes: {
+      person: node({ key: "PERSON#{id}", schema: z.object({ id, name: z.string() }) }),
+      post: node({
+        key: "POST#{id}",
+        schema: z.object({ id }),
+        derived: {
+          likes: count({ in: "likes", shards: 2 }),
+          strong: count({ in: "likes", shards: 2, where: { stars: { gt: 3 } } }),
+          points: sum({ in: "likes", of: "stars", shards: 2 }),
+        },
+      }),
+    },
+    edges: {
+      likes: edge({
+        from: "person",
+        to: "post",
+        schema: z.object({ stars: z.number().optional(), mood: z.string().optional() }),
+        onDelete: { from: "cascade", to: "cascade" },
+        ...forms.stored,
+        ...forms.copies,
+      }),
+    },
+  });
+
+describe.each<readonly [string, Partial<Likes>]>([
+  ["", {}],
+  [" that is stored twice", { stored: { stored: "twice" } }],
+  [" with copies", { copies: { copies: { from: { name: "name" } } } }],
+])("a change of an edge%s", (_, forms) => {
+  test("counts by the attributes that it changes, and by no others", async () => {
+    const graph = likesIn(forms, engine.freshTableName("changes"));
+    const likes = graph.connect({ transport: engine.transport });
+    const [ann, at] = [{ id: "ann" }, { id: "post" }];
+    await likes.table.create();
+    await likes.post.create(at).orThrow();
+    await likes.person.create({ ...ann, name: "ann" }).orThrow();
+    await likes.likes.link(ann, at, { stars: 5 }).orThrow();
+    const all = { likes: 1, strong: 1, points: 5 };
+    const changes: readonly (readonly [expected: object, change: () => PromiseLike<unknown>])[] = [
+      [all, () => likes.likes.relink(ann, at, { mood: "good" }).orThrow()],
+      [all, () => likes.likes.relink(ann, at, { remove: ["mood"] }).orThrow()],
+      [all, () => likes.likes.upsert(ann, at, {}, { mood: "fine" }).orThrow()],
+      [all, () => likes.transact([likes.likes.relink(ann, at, { mood: "best" })]).orThrow()],
+      [all, () => likes.person.update(ann, { name: "bob" }).orThrow()],
+      [all, () => likes.likes.put(ann, at, { stars: 5 }).orThrow()],
+      [{ ...all, points: 6 }, () => likes.likes.relink(ann, at, { stars: 6 }).orThrow()],
+      [{ likes: 1, strong: 0, points: 2 }, () => likes.likes.relink(ann, at, { add: { stars: -4 } }).orThrow()],
+      [{ likes: 1, strong: 0, points: 0 }, () => likes.likes.relink(ann, at, { set: { mood: "bad" }, remove: ["stars"] }).orThrow()],
+      [{ likes: 0, strong: 0, points: 0 }, () => likes.likes.unlink(ann, at).orThrow()],
+    ];
+    for (const [expected, change] of changes) {
+      await change();
+      expect(await readCounters(likes, "post", at), String(change)).toEqual(expected);
+    }
+    expect(await verify(likes, { settle: 5 })).toMatchObject({ clean: true, kinds: [] });
+  });
+});

@@ -17,6 +17,7 @@ import { countHidden, isSpread, sumHidden } from "../../../schema/facts.ts";
 import { COUNTER, DELETING } from "../../../schema/system-items.ts";
 import type { AttributeValue, Key } from "../../../transport/operations.ts";
 import type { Row } from "../../../util/row.ts";
+import { isChanged } from "../changed-row.ts";
 import {
   type Contribution,
   type EdgeBetween,
@@ -82,7 +83,8 @@ const deltasOf = (catalog: Catalog, subject: EdgeBetween, { before, after, chang
   const found = new Map<string, CounterDelta & { readonly added: Record<string, string> }>();
   for (const aggregate of aggregatesOver(catalog, subject).filter(isConcerned)) {
     const { over } = aggregate.fact;
-    if (over.kind !== "edge") continue;
+    // Of a change that was planned without a read, neither the row before nor the one after is known whole.
+    if (over.kind !== "edge" || (changes && !aggregate.fields.some((field) => isChanged(changes, field)))) continue;
     for (const end of aggregatedNodes(catalog, aggregate, subject, after ?? before ?? {})) {
       const set = counterSetAt(catalog, { node: end.type, edge: over.name, direction: over.direction });
       const node = set && keyIfComplete(catalog, set.entry.shape, end.id);
