@@ -126,7 +126,9 @@ export const planPutEdge = (working: WorkingSet, write: PutEdgeWrite): Planned =
   const copies = edgeCopies(edge, atVersion(timed, version, next), write.reverse);
   const [{ row }] = copies;
   const digits = isOther ? undefined : digitsKept(edge.entry, shape, image);
-  stageCopies(working, copies, asSeen ? [asSeen] : look && image !== undefined ? asRead(catalog, shape, image, look) : [], [digits]);
+  // Where the key names one end alone, the edge may have given way to one to a third node meanwhile.
+  const read = look && image !== undefined ? asRead(catalog, shape, image, [...look.fields, ...shape.unkeyed]) : [];
+  stageCopies(working, copies, asSeen ? [asSeen] : read, [digits]);
   if (isOther && image) stageGivingWay(working, edge, decodeItem(catalog, shape, image));
   const before = image && !isOther ? decodeItem(catalog, shape, image) : image === undefined ? undefined : null;
   stageDerived(working, { ...change, before, after: row });
@@ -151,7 +153,8 @@ export const planUnlink = (working: WorkingSet, write: UnlinkWrite): Planned => 
   const unchanged = look && image ? unchangedFields(catalog, { shape, image }, look.fields) : [];
   stage(working, { kind: "delete", key, terms: [present, ...between, ...guardTerms(shape, write.guards), ...unchanged], shape });
   if (second && otherKey) stage(working, { kind: "delete", key: otherKey, terms: [], shape: second.shape });
-  stageDerived(working, { subject: edge, before: image ? { ...row, ...decodeItem(catalog, shape, image) } : row, after: null });
+  // What the caller tells of the row beside its key may be older than the item: a cascade has read it before.
+  stageDerived(working, { subject: edge, before: image ? decodeItem(catalog, shape, image) : row, after: null });
   return { kind: "staged" };
 };
 

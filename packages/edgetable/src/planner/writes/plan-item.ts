@@ -16,7 +16,6 @@ import {
   guardTerms,
   imageOf,
   locate,
-  type Look,
   notFound,
   passesSchema,
   type Planned,
@@ -61,9 +60,11 @@ export const putStep = (
 };
 
 /** The terms of a put by which an item is as it was read: there is none, or the fields that the rules look at are the same. */
-export const asRead = (catalog: Catalog, shape: Shape, image: Item | null, { fields }: Look): readonly Term[] => {
+export const asRead = (catalog: Catalog, shape: Shape, image: Item | null, fields: readonly string[]): readonly Term[] => {
   if (!image) return [{ kind: "absent", failure: STALE }];
-  return fields.length > 0 ? unchangedFields(catalog, { shape, image }, fields) : [{ kind: "present", failure: STALE }];
+  const terms = unchangedFields(catalog, { shape, image }, fields);
+  // An item that has been deleted has none of the attributes that the one that was read lacked.
+  return terms.some((term) => term.kind === "equals" && term.value) ? terms : [{ kind: "present", failure: STALE }, ...terms];
 };
 
 /**
@@ -99,7 +100,7 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
   const times = asSeen ? { [shape.times!.created!]: write.seen } : kept;
   const timed = withTimes(working, shape, { row: filled.row, kept: times, image });
   const row = atVersion(timed, shape.version, look ? Math.max(version, leastVersion) : version);
-  const terms = asSeen ? [asSeen] : look && image !== undefined ? asRead(catalog, shape, image, look) : [];
+  const terms = asSeen ? [asSeen] : look && image !== undefined ? asRead(catalog, shape, image, look.fields) : [];
   const digits = digitsKept(subject.entry, shape, image);
   stage(working, putStep(catalog, { shape, row, digits }, [...guardTerms(shape, guards), ...terms]));
   const before = image ? decodeItem(catalog, shape, image) : image;
