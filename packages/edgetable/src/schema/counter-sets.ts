@@ -1,4 +1,5 @@
 import { hexHashOf } from "../util/hash-text.ts";
+import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
 import type { Catalog, NodeEntry } from "./catalog.ts";
 import { type AggregateFact, isSpread } from "./facts.ts";
@@ -33,7 +34,7 @@ export const counterSetsOf = ({ facts }: Pick<Catalog, "facts">, entry: NodeEntr
     const shards = all[0]?.shards ?? 1;
     const [direction, edge] = [over.slice(0, over.indexOf(".")), over.slice(over.indexOf(".") + 1)];
     const what = all.map(({ attribute, operation, of, where }) => [attribute, operation, of, where]);
-    const name = `${over}.${shards}.${hexHashOf(JSON.stringify(what.toSorted())).slice(0, 8)}`;
+    const name = `${over}.${shards}.${hexHashOf(jsonText(what.toSorted())).slice(0, 8)}`;
     return { entry, edge, direction: direction === "in" ? "in" : "out", facts: all, shards, name };
   });
   known.set(entry, sets);

@@ -216,7 +216,7 @@ const likesIn = (forms: Partial<Likes>, freshTable: string) =>
         schema: z.object({ id }),
         derived: {
           likes: count({ in: "likes", shards: 2 }),
-          strong: count({ in: "likes", shards: 2, where: { stars: { gt: 3 } } }),
+          strong: count({ in: "likes", shards: 2, where: { stars: { gt: 3n } } }),
           points: sum({ in: "likes", of: "stars", shards: 2 }),
         },
       }),
