@@ -2,6 +2,7 @@ import { average, count, defineGraph, edge, node, part, sum } from "edgetable";
 import { z } from "zod";
 
 const id = z.string();
+const mixed = z.union([z.number(), z.string()]).optional();
 
 /** A model whose every kind of derived fact is kept by transactions. */
 export const factsModel = (table: string) =>
@@ -26,7 +27,10 @@ export const factsModel = (table: string) =>
           rooms: count({ parts: "room" }),
           annsRooms: count({ parts: "room", where: { course: "ann" } }),
           seats: sum({ parts: "room", of: "seats" }),
+          size: average({ parts: "room", of: "size" }),
           friends: count({ out: "near" }),
+          fans: count({ in: "likes", shards: 2 }),
+          stars: sum({ in: "likes", of: "stars", shards: 2 }),
         },
       }),
     },
@@ -38,6 +42,12 @@ export const factsModel = (table: string) =>
         key: ["term"],
         copies: { to: { course: "name", code: "code" }, from: { student: "name" } },
         orderBy: "course",
+        onDelete: { from: "cascade", to: "cascade" },
+      }),
+      likes: edge({
+        from: "student",
+        to: "course",
+        schema: z.object({ stars: mixed, mood: z.string().optional() }),
         onDelete: { from: "cascade", to: "cascade" },
       }),
       near: edge({ from: "course", to: "course", symmetric: true, onDelete: { from: "cascade", to: "cascade" } }),
@@ -54,7 +64,7 @@ export const factsModel = (table: string) =>
       room: part({
         of: "course",
         key: "ROOM#{room}",
-        schema: z.object({ room: z.string(), seats: z.number() }),
+        schema: z.object({ room: z.string(), seats: z.number().optional(), size: mixed }),
         copies: { course: "name" },
       }),
     },

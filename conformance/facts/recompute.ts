@@ -57,6 +57,7 @@ export const wrongFacts = (catalog: Catalog, items: readonly Item[], history: st
         students: at.length,
         passed: grades.filter((grade) => grade >= 5).length,
         points: total(grades),
+        weight: at.some(({ item: one }) => numberOf(one, "weight") !== undefined) ? 2 : undefined,
         mean: grades.length > 0 ? total(grades) / grades.length : undefined,
         worst: sorted(grades)[0],
         best: sorted(grades).at(-1),

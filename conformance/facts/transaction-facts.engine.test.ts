@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createFaultTransport, seededRandom, type Random } from "@edgetable/testing";
 import { type CountOptions, isEdgetableError, type Read } from "edgetable";
+import { rollUpCounters } from "edgetable/streams";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
 import { testRuns, testSeed } from "../engines/property-runs.ts";
 import { type FactsDb, factsModel } from "./model.ts";
@@ -26,6 +27,12 @@ const course = (random: Random) => ({ id: pick(random, ["c1", "c2", "c3"]) });
 const name = (random: Random): string => pick(random, ["ann", "bob", "cid", "dan"]);
 const maybe = <T extends object>(random: Random, given: T): Partial<T> => (random() < 0.7 ? given : {});
 const takes = (random: Random) => ({ term: pick(random, TERMS), ...maybe(random, { grade: Math.floor(random() * 100) / 10 }) });
+const likes = (random: Random) => maybe(random, { stars: pick(random, [1, 2, "many"]) });
+const room = (random: Random) => ({
+  room: pick(random, ["1", "2"]),
+  ...maybe(random, { seats: Math.floor(random() * 50) }),
+  ...maybe(random, { size: pick(random, [1, 2, "big"]) }),
+});
 const code = (random: Random) => maybe(random, { code: pick(random, ["x", "y", "z"]) });
 
 const deletions: readonly Write[] = [
@@ -48,14 +55,20 @@ const writes: readonly Write[] = [
   (db, r) => db.takes.relink(student(r), course(r), { add: { grade: 0.1 } }, { key: { term: pick(r, TERMS) } }),
   (db, r) => db.takes.relink(student(r), course(r), { remove: ["grade"] }, { key: { term: pick(r, TERMS) } }),
   (db, r) => db.takes.unlink(student(r), course(r), { key: { term: pick(r, TERMS) } }),
+  (db, r) => db.likes.link(student(r), course(r), likes(r)),
+  (db, r) => db.likes.put(student(r), course(r), likes(r)),
+  (db, r) => db.likes.relink(student(r), course(r), { mood: pick(r, ["good", "bad"]) }),
+  (db, r) => db.likes.relink(student(r), course(r), { remove: ["stars"] }),
+  (db, r) => db.likes.unlink(student(r), course(r)),
   (db, r) => db.near.link(course(r), course(r)),
   (db, r) => db.near.unlink(course(r), course(r)),
   (db, r) => db.follows.link(student(r), student(r)),
   (db, r) => db.follows.put(student(r), student(r)),
   (db, r) => db.follows.unlink(student(r), student(r)),
-  (db, r) => db.room.create(course(r), { room: pick(r, ["1", "2"]), seats: Math.floor(r() * 50) }),
-  (db, r) => db.room.put(course(r), { room: pick(r, ["1", "2"]), seats: Math.floor(r() * 50) }),
+  (db, r) => db.room.create(course(r), room(r)),
+  (db, r) => db.room.put(course(r), room(r)),
   (db, r) => db.room.update(course(r), { room: pick(r, ["1", "2"]) }, { add: { seats: 1 } }),
+  (db, r) => db.room.update(course(r), { room: pick(r, ["1", "2"]) }, { remove: ["seats", "size"] }),
   (db, r) => db.room.delete(course(r), { room: pick(r, ["1", "2"]) }),
   (db, r) => db.transact([db.takes.link(student(r), course(r), takes(r)), db.takes.unlink(student(r), course(r), { key: { term: "1" } })]),
   (db, r) => db.transact([db.student.update({ id: "s1" }, { name: name(r) }), db.takes.link({ id: "s2" }, course(r), takes(r))]),
@@ -87,17 +100,19 @@ interface Rows {
   readonly students: Map<string, Record<string, unknown>>;
   readonly courses: Map<string, Record<string, unknown>>;
   readonly takes: { readonly from: string; readonly to: string; readonly row: Record<string, unknown> }[];
+  readonly likes: { readonly to: string; readonly row: Record<string, unknown> }[];
   readonly near: Set<string>;
   readonly follows: { readonly to: string; readonly row: Record<string, unknown> }[];
   readonly rooms: { readonly course: string; readonly row: Record<string, unknown> }[];
 }
 
 const allRows = async (db: FactsDb): Promise<Rows> => {
-  const rows: Rows = { students: new Map(), courses: new Map(), takes: [], near: new Set(), follows: [], rooms: [] };
+  const rows: Rows = { students: new Map(), courses: new Map(), takes: [], likes: [], near: new Set(), follows: [], rooms: [] };
   for await (const one of db.scan({ consistent: true } as never)) {
     if ("node" in one) (one.node === "student" ? rows.students : rows.courses).set(one.row.id, { ...one.row });
     else if ("part" in one) rows.rooms.push({ course: one.owner.id, row: { ...one.row } });
     else if (one.edge === "takes") rows.takes.push({ from: one.from.id, to: one.to.id, row: { ...one.attributes } });
+    else if (one.edge === "likes") rows.likes.push({ to: one.to.id, row: { ...one.attributes } });
     else if (one.edge === "near") rows.near.add([one.from.id, one.to.id].toSorted().join(" "));
     else rows.follows.push({ to: one.to.id, row: { ...one.attributes } });
   }
@@ -110,6 +125,8 @@ const derivedByHand = (rows: Rows, id: string): Record<string, unknown> => {
   const edges = rows.takes.filter(({ to }) => to === id);
   const grades = edges.flatMap(({ row }) => (row["grade"] === undefined ? [] : [row["grade"] as number]));
   const rooms = rows.rooms.filter(({ course: of }) => of === id);
+  const sizes = rooms.flatMap(({ row }) => (typeof row["size"] === "number" ? [row["size"]] : []));
+  const fans = rows.likes.filter(({ to }) => to === id);
   return {
     students: edges.length,
     passed: grades.filter((grade) => grade >= 5).length,
@@ -117,7 +134,10 @@ const derivedByHand = (rows: Rows, id: string): Record<string, unknown> => {
     ...(grades.length > 0 && { mean: total(grades) / grades.length }),
     rooms: rooms.length,
     annsRooms: rooms.filter(({ row }) => row["course"] === "ann").length,
-    seats: total(rooms.map(({ row }) => row["seats"])),
+    seats: total(rooms.map(({ row }) => row["seats"] ?? 0)),
+    ...(sizes.length > 0 && { size: total(sizes) / sizes.length }),
+    fans: fans.length,
+    stars: total(fans.map(({ row }) => (typeof row["stars"] === "number" ? row["stars"] : 0))),
     friends: [...rows.near].filter((pair) => pair.split(" ").includes(id)).length,
   };
 };
@@ -186,6 +206,7 @@ const runHistory = async (seed: number): Promise<void> => {
   await attempt(() => db.jobs.resumeAll());
   const plain = factsModel(db.catalog.table).connect({ transport: engine.transport });
   for (const job of await plain.jobs.list()) await plain.jobs.resume(job.id).catch(() => undefined);
+  for (const at of ["c1", "c2", "c3"]) await rollUpCounters(plain, "course", { id: at });
   const rows = await allRows(plain);
   checkFacts(rows);
   await checkCounts(plain, rows);

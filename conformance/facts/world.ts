@@ -24,6 +24,7 @@ export const graphIn = (table: string) =>
           passed: count({ in: "enrolledIn", where: { grade: { gte: 5 } }, freshness: "stream" }),
           points: sum({ in: "enrolledIn", of: "grade", freshness: "stream" }),
           mean: average({ in: "enrolledIn", of: "grade", freshness: "stream" }),
+          weight: average({ in: "enrolledIn", of: "weight", freshness: "stream" }),
           worst: min({ in: "enrolledIn", of: "grade" }),
           best: max({ in: "enrolledIn", of: "grade" }),
           kinds: distinct({ in: "enrolledIn", of: "grade" }),
@@ -36,7 +37,7 @@ export const graphIn = (table: string) =>
       enrolledIn: edge({
         from: "student",
         to: "course",
-        schema: z.object({ grade: z.number().optional() }),
+        schema: z.object({ grade: z.number().optional(), weight: z.union([z.number(), z.string()]).optional() }),
         ends: "unchecked",
         copies: {
           from: { studentName: { of: "name", freshness: "stream" } },
@@ -77,6 +78,8 @@ export const randomWrite = (random: () => number): Write => {
   const [s, c, kind, value] = [pick(3), pick(2), pick(25), pick(1000)];
   const grade = GRADES[pick(GRADES.length)];
   const row = grade === undefined || pick(5) === 0 ? {} : { grade };
+  const weights = [{ weight: 2 }, { weight: "heavy" }, {}];
+  const enrolment = { ...row, ...weights[value % 3] };
   return (db, history, raw) => {
     const [student, course] = [{ id: `${history}s${s}` }, { id: `${history}c${c}` }];
     const lesson = { lesson: String(pick(2)) };
@@ -103,7 +106,7 @@ export const randomWrite = (random: () => number): Write => {
       case 9:
         return db.lesson.delete(course, lesson).orThrow();
       case 10:
-        return db.batch([db.enrolledIn.put(student, course, row)]);
+        return db.batch([db.enrolledIn.put(student, course, enrolment)]);
       case 11:
         return db.enrolledIn.unlink(student, course).orThrow();
       case 12:
@@ -133,7 +136,7 @@ export const randomWrite = (random: () => number): Write => {
         return raw({ ...keys, type: { S: "attends" } });
       }
       default:
-        return db.enrolledIn.link(student, course, row).orThrow();
+        return db.enrolledIn.link(student, course, enrolment).orThrow();
     }
   };
 };

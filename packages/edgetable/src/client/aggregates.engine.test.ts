@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { z } from "zod";
 import { average, count, defineGraph, edge, node, part, type SentRequest, sum } from "../index.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
+import { verify } from "../verify/index.ts";
 
 const id = z.string();
 const modelIn = (table: string) =>
@@ -284,4 +285,28 @@ test("a part without its node counts for nothing, and cannot come to count befor
   expect(await bills.invoice.get(one)).toEqual({ ...one, total: 0, paid: 0 });
   await bills.bill.update(one, bill, { amount: 0.1, paid: true }).orThrow();
   expect(await bills.invoice.get(one)).toEqual({ ...one, total: 0.1, paid: 1, mean: 0.1 });
+});
+
+test("sums and averages leave out values that are not numbers", async () => {
+  const invoice = node({
+    key: "INVOICE#{id}",
+    schema: z.object({ id }),
+    derived: { mean: average({ parts: "bill", of: "amount" }), total: sum({ parts: "bill", of: "amount" }) },
+  });
+  const amount = z.union([z.number(), z.string(), z.boolean(), z.array(z.number()), z.null()]).optional();
+  const parts = { bill: part({ of: "invoice", key: "BILL#{billId}", schema: z.object({ billId: id, amount }) }) };
+  const bills = defineGraph({ table: engine.freshTableName("mixed"), nodes: { invoice }, parts }).connect({ transport: engine.transport });
+  await bills.table.create();
+  const one = { id: "1" };
+  await bills.invoice.create(one).orThrow();
+  const amounts = ["5", true, [7], null, undefined];
+  for (const [at, value] of amounts.entries())
+    await bills.bill.put(one, { billId: `${at}`, ...(value !== undefined && { amount: value }) }).orThrow();
+  expect(await bills.invoice.get(one)).toEqual({ ...one, total: 0 });
+  await bills.bill.put(one, { billId: "0", amount: 4 }).orThrow();
+  await bills.bill.put(one, { billId: "1", amount: 1 }).orThrow();
+  expect(await bills.invoice.get(one)).toEqual({ ...one, total: 5, mean: 2.5 });
+  await bills.bill.update(one, { billId: "0" }, { amount: "4" }).orThrow();
+  expect(await bills.invoice.get(one)).toEqual({ ...one, total: 1, mean: 1 });
+  expect(await verify(bills, { settle: 5 })).toMatchObject({ clean: true, kinds: [] });
 });

@@ -106,7 +106,7 @@ export const count = (options: AggregateOptions & CounterOptions): DerivedAttrib
 /** The exact decimal sum of a number over a node's edges or parts; those without the attribute add nothing. */
 export const sum = (options: ValueOptions & CounterOptions): DerivedAttribute<number> => derived("sum", options);
 
-/** The mean of a number over those edges or parts that have it; undefined where none has. */
+/** The mean of a number over those edges or parts that have it, other values left out; undefined where none has. */
 export const average = (options: ValueOptions & CounterOptions): DerivedAttribute<number | undefined> => derived("average", options);
 
 /** The least value of an attribute: a number, text or Date; undefined where there is none. Kept by the stream or in batch. */

@@ -75,10 +75,14 @@ export const summariesOver = (catalog: Catalog, { entry }: Exclude<Subject, { re
   return found;
 };
 
-/** True if a row counts towards an aggregate. */
-export const counts = ({ fact, where }: Pick<Aggregate<DerivedFact>, "fact" | "where">, row: Row): boolean =>
-  (where === undefined || where.conditions.every((condition) => holds(condition, row, where.values))) &&
-  (fact.of === undefined || (valueAt(row, fact.of) ?? null) !== null);
+/** True if a row counts towards an aggregate: towards a sum or an average with a number, towards others with any value. */
+export const counts = ({ fact, where }: Pick<Aggregate<DerivedFact>, "fact" | "where">, row: Row): boolean => {
+  if (where && !where.conditions.every((condition) => holds(condition, row, where.values))) return false;
+  const { of, operation } = fact;
+  if (of === undefined) return true;
+  const value = valueAt(row, of) ?? null;
+  return operation === "sum" || operation === "average" ? isNumber(value) : value !== null;
+};
 
 /** The nodes whose aggregate a row counts towards: of a symmetric edge both ends. */
 export const aggregatedNodes = (
