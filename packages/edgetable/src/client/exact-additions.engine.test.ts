@@ -155,6 +155,21 @@ describe("what is written anew keeps all digits", () => {
     expect((await verify(db, { settle: 10 })).kinds).toEqual([]);
   });
 
+  test("of the sums of a node that is put by the call that changes them", async () => {
+    const { db, items } = await open();
+    const [box, jar] = [{ id: "a" }, { id: "j" }];
+    await db.box.create({ ...box, within: { n: 0, m: 0 } }).orThrow();
+    await db.jar.create(jar).orThrow();
+    await db.fills.link(box, jar, { n: "0", amount: 1e15 }).orThrow();
+    await db.fills.link(box, jar, { n: "1", amount: 0.06 }).orThrow();
+    await db.transact([db.jar.put({ ...jar, label: "x" }), db.fills.link(box, jar, { n: "2", amount: 0.06 })]).orThrow();
+    const sums = { total: { N: "1000000000000000.12" }, "~sum#mean": { N: "1000000000000000.12" } };
+    expect((await items()).find((item) => "label" in item)).toMatchObject(sums);
+    await db.fills.unlink(box, jar, { key: { n: "0" } }).orThrow();
+    expect(await db.jar.get(jar)).toMatchObject({ total: 0.12, mean: 0.06 });
+    expect((await verify(db, { settle: 10 })).kinds).toEqual([]);
+  });
+
   test("of an edge that changes its type", async () => {
     const { db, items, change } = await open();
     await db.box.create({ id: "a", within: { n: 0, m: 0 } }).orThrow();

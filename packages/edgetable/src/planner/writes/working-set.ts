@@ -18,7 +18,7 @@ import {
 } from "../../ir/write-plan.ts";
 import { exactText } from "../../keys/value-text.ts";
 import { renderPrefix, renderTemplate } from "../../keys/render-template.ts";
-import { decimalIn } from "../../requests/attribute-value.ts";
+import { decimalIn, keepDigits } from "../../requests/attribute-value.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { encodeItem, keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/encode-item.ts";
 import { type Catalog, type EdgeEntry, kindMark, type NodeEntry, ownerFields, type PartEntry, type Shape } from "../../schema/catalog.ts";
@@ -373,7 +373,10 @@ const addToPut = (catalog: Catalog, put: PutStep, { set, remove, add }: Attribut
     item[name] = { N: addDecimals(decimalIn(item[name]), decimalIn(add[name])) };
   }
   const { shape } = put;
-  return { ...put, item: shape ? { ...item, ...encodeItem(catalog, shape, decodeItem(catalog, shape, item)) } : item };
+  if (!shape) return { ...put, item };
+  const made = encodeItem(catalog, shape, decodeItem(catalog, shape, item));
+  for (const name in made) item[name] = keepDigits(made[name]!, item[name]);
+  return { ...put, item };
 };
 
 // What a rule checks of an item that the same transaction writes becomes a condition of that write. An item that is
