@@ -123,8 +123,11 @@ const measure = ({ operation, of }: Pick<AggregateFact, "operation" | "of">, tab
   const column = `e.${name}`;
   if (operation === "distinct") return `count(distinct ${column})`;
   if (operation === "sum") return type === "number" ? `sum(${column})` : `sum(cast(${column} as decimal(38,0)))`;
-  // The mean of doubles, as the library keeps it: a mean of decimals would be rounded in Spark.
-  return operation === "average" ? `sum(cast(${column} as double)) / count(${column})` : `${operation}(${column})`;
+  if (operation !== "average") return `${operation}(${column})`;
+  // The mean of doubles, as the library keeps it: a mean of decimals would be rounded in Spark. Of mixed values, whose texts
+  // are in quotes, only numbers count.
+  const number = `${type === "json" ? "try_cast" : "cast"}(${column} as double)`;
+  return `sum(${number}) / count(${number})`;
 };
 
 // Columns of a lake have no two underscores in a row, so no attribute is called as the ends that are added here.

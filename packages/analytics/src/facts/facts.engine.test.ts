@@ -35,6 +35,8 @@ const education = defineGraph({
         pointsLater: sum({ ...enrolled, of: "points", ...batch }),
         mean: average({ ...enrolled, of: "points" }),
         meanLater: average({ ...enrolled, of: "points", ...batch }),
+        mixed: average({ ...enrolled, of: "mixed" }),
+        mixedLater: average({ ...enrolled, of: "mixed", ...batch }),
         firstLater: min<Date>({ ...enrolled, of: "at", ...batch }),
         bestLater: max<string>({ ...enrolled, of: "grade", ...batch }),
         gradesLater: distinct({ ...enrolled, of: "grade", ...batch }),
@@ -56,6 +58,7 @@ const education = defineGraph({
         grade: z.string().optional(),
         credits: z.int().optional(),
         points: z.number().optional(),
+        mixed: z.union([z.number(), z.string()]).optional(),
         at: z.date().optional(),
       }),
       copies: { from: { studentName: "name" } },
@@ -94,6 +97,7 @@ beforeAll(async () => {
         ...(grade === undefined ? {} : { grade }),
         ...(n % 3 === 0 ? {} : { credits: n % 5 }),
         ...(n % 5 === 0 ? {} : { points: n / 10 }),
+        ...(n % 4 === 0 ? {} : { mixed: n % 2 === 0 ? "5" : n / 4 }),
         at: new Date(Date.UTC(2024, 0, n + 1)),
       },
     );
@@ -135,7 +139,7 @@ test("attributes kept in batch are computed from their declarations, and equal t
   for (const row of rows) {
     for (const name of ["students", "passed", "credits", "near"])
       expect([row["courseId"], name, row[`${name}Later`]]).toEqual([row["courseId"], name, row[name]]);
-    for (const name of ["points", "mean"])
+    for (const name of ["points", "mean", "mixed"])
       if (row[name] === undefined) expect(row).not.toHaveProperty(`${name}Later`);
       else expect(row[`${name}Later`]).toBeCloseTo(row[name] as number, 9);
   }
