@@ -11,17 +11,10 @@ import {
   sameEntry,
 } from "../schema/describe-model.ts";
 import { unkept } from "../executor/administer-table.ts";
+import { derivePrice, passPrice, reservePrice, type StepPrice, type TableSize } from "./prices.ts";
 import { changedForms, changedStorage, changedTimes, droppedKinds } from "./changed-definitions.ts";
 import type { ModelRecord } from "../executor/model-record.ts";
 import type { TableDescription } from "../transport/operations.ts";
-
-/** What a step is predicted to take, at most. */
-export interface StepPrice {
-  /** Items that it reads or changes, at most: DynamoDB updates the number every six hours. */
-  readonly items: number;
-  readonly readUnits: number;
-  readonly writeUnits: number;
-}
 
 /** One step of a migration, in the order in which they are taken. */
 export type MigrationStep =
@@ -126,7 +119,7 @@ const DEFAULT_BYTES = 200;
 const PASSES = 2;
 
 /** The bytes of all items, and of one. The service may not have counted them yet. */
-const sizeOf = ({ catalog, table }: MigrationGround): { readonly items: number; readonly bytes: number } => {
+const sizeOf = ({ catalog, table }: MigrationGround): TableSize => {
   const items = table.ItemCount ?? 0;
   const assumed = Math.max(DEFAULT_BYTES, ...catalog.shapes.map(({ bytes }) => bytes));
   return { items, bytes: table.TableSizeBytes && items > 0 ? table.TableSizeBytes / items : assumed };
@@ -327,15 +320,27 @@ const changedFacts = ({ catalog, record: { current } }: MigrationGround, model: 
 };
 
 /** What follows from rows and existing rows lack: derived attributes, copies, counted degrees, markers of unique values. */
-const computedSteps = (ground: MigrationGround, model: ModelDescription, price: StepPrice): Pick<MigrationPlan, "steps" | "notes"> => {
+const computedSteps = (ground: MigrationGround, model: ModelDescription, size: TableSize): Pick<MigrationPlan, "steps" | "notes"> => {
   const steps: MigrationStep[] = [];
   const { all, streamed, notes } = changedFacts(ground, model);
   const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
-  if (all.length > 0) steps.push({ kind: "derive", facts: all, streamed, says: `compute ${listed(all)} of what is stored`, ...price });
+  if (all.length > 0)
+    steps.push({
+      kind: "derive",
+      facts: all,
+      streamed,
+      says: `compute ${listed(all)} of what is stored`,
+      ...derivePrice(ground.catalog, size, model, streamed.length > 0),
+    });
   const { current } = ground.record;
   const unique = (model.unique ?? []).filter((name) => current && !current.model.unique?.includes(name));
   if (unique.length > 0)
-    steps.push({ kind: "reserve", attributes: unique, says: `reserve the values of ${listed(unique)}, each for its node`, ...price });
+    steps.push({
+      kind: "reserve",
+      attributes: unique,
+      says: `reserve the values of ${listed(unique)}, each for its node`,
+      ...reservePrice(ground.catalog, size, unique.length),
+    });
   return { steps, notes };
 };
 
@@ -349,7 +354,8 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
   const expires = expirySteps(ground);
   const storage = changedStorage(catalog, record.current, model);
   const forms = changedForms(catalog, record.current, model, inPlace);
-  const { items, bytes } = sizeOf(ground);
+  const size = sizeOf(ground);
+  const { items, bytes } = size;
   const written = items * Math.max(1, Math.ceil(bytes / 1024));
   const read = Math.ceil((items * bytes) / 4096);
   const there = indexesIn(table);
@@ -360,20 +366,16 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       kind: "convert",
       attributes: forms.attributes,
       says: `convert ${forms.attributes.map((name) => `"${name}"`).join(", ")}: check that every value converts, then store it as the model says`,
-      items,
-      readUnits: read * (PASSES + 1),
-      writeUnits: written,
+      ...passPrice(catalog, size, PASSES + 1),
     });
-  const computed = computedSteps(ground, model, { items, readUnits: read * PASSES, writeUnits: written });
+  const computed = computedSteps(ground, model, size);
   steps.push(...computed.steps);
   if (entries.length > 0)
     steps.push({
       kind: "backfill",
       entries,
       says: `give items their index keys: ${kindsText(entries)}`,
-      items,
-      readUnits: read * PASSES,
-      writeUnits: written,
+      ...passPrice(catalog, size),
     });
   const values = movedValues(ground, model, { items, readUnits: read * PASSES * 2, writeUnits: written * 3 });
   steps.push(...values.steps);
@@ -385,7 +387,8 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       index: name,
       says: `create the index "${name}"; DynamoDB fills it from items that have its keys`,
       items,
-      readUnits: 0,
+      // Another pass follows over all items.
+      readUnits: passPrice(catalog, size, 1).readUnits,
       writeUnits: written,
     });
   const wanted = new Set(catalog.indexes.map(({ name }) => name));

@@ -107,16 +107,28 @@ export const eachPage = async (
 /** The name of what one counter of a node has to count, among the sums of the node. */
 export const counterSum = (counter: Key, name: string): string => `${keyId(counter)} ${name}`;
 
+/** True if the indexes that are read hold all attributes. */
+const showsAll = ({ indexes }: Catalog, { plan: { sources } }: Source): boolean =>
+  sources.every(
+    (one) =>
+      one.kind !== "query" || one.index === undefined || indexes.some(({ name, projection }) => name === one.index && projection === "ALL"),
+  );
+
 /** Adds up what a node's edges and parts make of the attributes that transactions keep in its item. */
-export const readSums = async (session: Session, need: SumNeed, context: CallContext): Promise<Item> => {
+export const readSums = async (
+  session: Session,
+  need: SumNeed & { readonly trustsIndexes: boolean },
+  context: CallContext,
+): Promise<Item> => {
   const { catalog } = session;
   const sums: Record<string, string> = {};
   const facts = catalog.facts.aggregates.filter(({ node, freshness }) => node === need.node.type && freshness === "transaction");
   const sources = new Map(facts.map((fact) => [JSON.stringify(fact.over), fact]));
   const taken = new Set<string>();
   const add = (seen: SeenRow): void => {
-    // An edge from a node to itself is found in both directions, and adds to both facts at once.
-    if (isLoop(seen)) {
+    // An edge from a node to itself is found in both directions, and adds to both facts at once. An edge that moves in an index
+    // while its pages are read may be in two of them.
+    if (isLoop(seen) || need.trustsIndexes) {
       const id = keyId(seen.key);
       if (taken.has(id)) return;
       taken.add(id);
@@ -133,7 +145,7 @@ export const readSums = async (session: Session, need: SumNeed, context: CallCon
   };
   for (const fact of sources.values()) {
     const source = planOver(catalog, fact, need.node);
-    const isWhole = source.plan.consistency !== "eventual";
+    const isWhole = source.plan.consistency !== "eventual" || (need.trustsIndexes && showsAll(catalog, source));
     await eachPage(session, source, context, async (items) => {
       for (const seen of await leadingRows(session, { items, isWhole }, context)) add(seen);
     });

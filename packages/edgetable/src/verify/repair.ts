@@ -20,6 +20,8 @@ export interface RepairSettings {
   /** `dryRun`: nothing is written; `onWrite` is told all the same. */
   readonly mode: "repair" | "dryRun";
   readonly deletesOrphans: boolean;
+  /** False to take a mend that was sent for done: a later pass over the table tells. @default true */
+  readonly rejudges?: boolean;
   /** Kinds that are mended; undefined: all. */
   readonly only?: ReadonlySet<FindingKind> | undefined;
   readonly onWrite: ((write: RepairWrite) => void) | undefined;
@@ -85,6 +87,7 @@ export const repairItem = async (judging: Judging, { key, problems }: Verdict, s
       written++;
       await runMend(judging, problem.mend);
     }
+    if (settings.rejudges === false && settings.mode === "repair") return findingsOf(problems.filter((one) => isMended(one, settings)));
     if (written === 0) break;
     // Whether a write was refused or not: the table as it is now tells.
     const { verdicts } = await settleCandidates(judging, [key]);

@@ -27,6 +27,11 @@ export interface VerifySettings {
   readonly streamed: boolean;
   readonly documents: DocumentKeeper | undefined;
   readonly settle: number;
+  /**
+   * True to count edges as an index shows them. An index shows within `settle` what was written before, and a node that counts by
+   * transactions tells by its revision whether its edges changed between two readings. @default false
+   */
+  readonly trustsIndexes?: boolean;
   readonly staleAfter: number;
   readonly repair: RepairSettings | undefined;
   /** Items after which it stops: then nothing is said about what items say of each other. */
@@ -134,8 +139,8 @@ const openCourt = (judging: Judging, take: (verdict: Verdict) => Promise<void>, 
 
 const courtOf = (verification: Verification, scope: "own" | "relations", told: (finding: Finding) => void): Court => {
   const { run, settings, collector } = verification;
-  const { settle, staleAfter, differing, streamed, documents } = settings;
-  const judging: Judging = { run, settle, staleAfter, documents, circumstances: () => ({ scope, differing, streamed }) };
+  const { settle, trustsIndexes, staleAfter, differing, streamed, documents } = settings;
+  const judging: Judging = { run, settle, trustsIndexes, staleAfter, documents, circumstances: () => ({ scope, differing, streamed }) };
   const take = async (verdict: Verdict): Promise<void> => {
     for (const { findings } of verdict.problems)
       for (const finding of findings) {

@@ -22,6 +22,8 @@ export interface Judging {
   readonly circumstances: () => Omit<Circumstances, "now">;
   /** Milliseconds between the two readings that have to agree. */
   readonly settle: number;
+  /** Whether edges are counted as an index shows them. */
+  readonly trustsIndexes?: boolean | undefined;
   /** The same where the stream keeps what is wrong: it follows some time after the rows. */
   readonly staleAfter: number;
   /** Undefined where what the stream keeps is not judged. */
@@ -37,14 +39,15 @@ const isOfValues = (need: Need): need is ValuesNeed => need.kind === "values";
 const isStreamed = (need: Need): need is StreamNeed => need.kind === "stream";
 
 /** Reads what was asked for, strongly consistent. */
-const readNeeds = async ({ run, documents }: Judging, needs: readonly Need[]): Promise<Images> => {
+const readNeeds = async ({ run, documents, trustsIndexes = false }: Judging, needs: readonly Need[]): Promise<Images> => {
   const { session } = run;
   const plain = needs.filter((need): need is ReadNeed => !isSum(need) && !isStreamed(need) && !isOfValues(need));
   const images: Record<string, Item | null> = {};
   // Items before the edges that they count: edges read between two equal readings of a revision are those that it counts.
   for (const some of [plain.filter(({ kind }) => kind === "get"), plain.filter(({ kind }) => kind !== "get")])
     if (some.length > 0) Object.assign(images, await step(run, (context) => readImages(session, some, context)));
-  for (const need of needs.filter(isSum)) images[need.id] = await step(run, (context) => readSums(session, need, context));
+  for (const need of needs.filter(isSum))
+    images[need.id] = await step(run, (context) => readSums(session, { ...need, trustsIndexes }, context));
   for (const need of needs.filter(isStreamed)) images[need.id] = await step(run, (context) => readStreamed(session, need, context));
   for (const { id, row } of needs.filter(isOfValues))
     images[id] = await step(run, async (context) => (await documents?.compareRow(session, row, context)) ?? {});

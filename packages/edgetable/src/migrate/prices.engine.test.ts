@@ -1,0 +1,84 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineGraph } from "../client/define-graph.ts";
+import { edge, node } from "../schema/definition.ts";
+import { average, count, max, sum } from "../schema/derived.ts";
+import { lab, openMigrationsLab, watched } from "./migrations-lab.test-support.ts";
+
+openMigrationsLab();
+
+const id = z.string();
+const schema = z.object({ id, name: z.string() });
+const ends = { from: "a", to: "a", schema: z.object({ w: z.int() }), onDelete: { from: "cascade", to: "cascade" } } as const;
+const fast = { share: 100, indexLag: 0, finish: true } as const;
+const [NODES, EACH] = [40, 5];
+
+interface Change {
+  readonly a?: object;
+  readonly e?: object;
+  readonly indexes?: object;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a model made of variable parts has no types
+const connectTo = ({ a = {}, e = {}, indexes = {} }: Change, options: object = {}): any =>
+  defineGraph({
+    table: lab.table,
+    nodes: { a: node({ key: "A#{id}", schema, ...a }) },
+    edges: { e: edge({ ...ends, ...e } as never) },
+    indexes,
+  } as never).connect({ transport: lab.engine.transport, ...options });
+
+const fillTable = async (): Promise<void> => {
+  const before = connectTo({});
+  await before.table.create();
+  const nodes = Array.from({ length: NODES }, (_, at) => ({ node: "a", row: { id: `${at}`, name: `N${at}` } }));
+  await before.load([
+    ...nodes,
+    ...nodes.flatMap((_, at) =>
+      Array.from({ length: EACH }, (_one, k) => ({
+        edge: "e",
+        from: { id: `${at}` },
+        to: { id: `${(at * 7 + k * k + 1) % NODES}` },
+        attributes: { w: k },
+      })),
+    ),
+  ]);
+};
+
+const stream = { freshness: "stream" } as const;
+const changes: Readonly<Record<string, Change>> = {
+  "a count": { a: { derived: { n: count({ in: "e" }) } } },
+  "counts, sums and averages of both directions": {
+    a: { derived: { n: count({ in: "e" }), s: sum({ out: "e", of: "w" }), m: average({ in: "e", of: "w" }) } },
+  },
+  "a sharded count": { a: { derived: { n: count({ in: "e", shards: 4 }) } } },
+  "a count by the stream": { a: { derived: { n: count({ in: "e", ...stream }) } } },
+  "a maximum by the stream": { a: { derived: { n: max({ in: "e", of: "w", ...stream }) } } },
+  copies: { e: { copies: { to: ["name"], from: { by: { of: "name" } } } } },
+  "copies by the stream": { e: { copies: { to: { by: { of: "name", ...stream } } } } },
+  "a degree limit": { e: { maxDegree: { from: 100 } } },
+  "a unique attribute": { a: { unique: ["name"] } },
+  "an index": { indexes: { byName: { entries: { a: "name", e: "w:number" }, shards: 2 } } },
+  "a key of an index in use": { a: { mirror: true } },
+};
+
+for (const [name, change] of Object.entries(changes))
+  test(`a migration takes no more than its plan says: ${name}`, async () => {
+    await fillTable();
+    const db = connectTo(change);
+    const { cost } = await db.migrations.plan();
+    const report = await db.migrations.run(fast);
+    expect(report.complete).toBe(true);
+    expect(report.cost.readUnits).toBeLessThanOrEqual(cost.readUnits);
+    expect(report.cost.writeUnits).toBeLessThanOrEqual(cost.writeUnits);
+  });
+
+test("a count is computed by two Queries of a node's edges and one write", async () => {
+  await fillTable();
+  const { sent, options } = watched();
+  const db = connectTo({ a: { derived: { n: count({ in: "e" }) } } }, options);
+  const { cost } = await db.migrations.run(fast);
+  expect(sent.filter((operation) => operation === "Query")).toHaveLength(2 * NODES);
+  expect(sent.filter((operation) => operation === "BatchGetItem").length).toBeLessThan(5);
+  expect(cost.readUnits).toBeLessThan(4 * NODES);
+});

@@ -1,0 +1,93 @@
+import { passesOf } from "../executor/facts/refresh-facts.ts";
+import { isKeptInFacts } from "../executor/facts/project-facts.ts";
+import { overText } from "../executor/facts/contributions.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import type { ModelDescription } from "../schema/describe-model.ts";
+
+/** What a step is predicted to take, at most. */
+export interface StepPrice {
+  /** Items that it reads or changes, at most: DynamoDB updates the number every six hours. */
+  readonly items: number;
+  readonly readUnits: number;
+  readonly writeUnits: number;
+}
+
+/** What a table holds, as DynamoDB counted it within the last six hours. */
+export interface TableSize {
+  readonly items: number;
+  /** Of one item, on average. */
+  readonly bytes: number;
+}
+
+/** Units of one item and of one read of the whole table, at most. */
+const unitsOf = ({ indexes }: Catalog, { items, bytes }: TableSize) => {
+  const [perRead, perWrite] = [Math.max(1, Math.ceil(bytes / 4096)), Math.max(1, Math.ceil(bytes / 1024))];
+  // An update writes the item, and deletes and puts its entry in each index.
+  const perUpdate = perWrite * (1 + 2 * indexes.length);
+  return { perRead, perWrite, perUpdate, scan: Math.ceil((items * bytes) / 4096) + Math.ceil(items / 100) + 8 };
+};
+
+const PASSES = 2;
+// What is wrong is read twice, some time apart.
+const READINGS = 2;
+
+/** The price of passes that write each item once. */
+export const passPrice = (catalog: Catalog, size: TableSize, passes: number = PASSES): StepPrice => {
+  const { perUpdate, scan } = unitsOf(catalog, size);
+  return { items: size.items, readUnits: scan * passes, writeUnits: size.items * perUpdate };
+};
+
+/** The price of reserving so many unique values of each item. */
+export const reservePrice = (catalog: Catalog, size: TableSize, attributes: number): StepPrice => {
+  const { items } = size;
+  const { perRead, perWrite, scan } = unitsOf(catalog, size);
+  // A transaction of the marker and of a condition on the node takes twice the units of each. An old marker goes as well.
+  return {
+    items,
+    readUnits: scan * PASSES + items * attributes * READINGS * (2 * perRead + 2),
+    writeUnits: items * attributes * (4 + 2 * perWrite),
+  };
+};
+
+const MEMO = 400;
+const REFRESH_PAGE = 200;
+
+/** The price of computing what the stream keeps: every row and every memo of a row brings its node up to date, in each pass. */
+const streamPrice = (catalog: Catalog, size: TableSize): Pick<StepPrice, "readUnits" | "writeUnits"> => {
+  const { items } = size;
+  const { perRead, perUpdate, scan } = unitsOf(catalog, size);
+  const facts = [...catalog.facts.aggregates, ...catalog.facts.summaries].filter(({ freshness }) => freshness === "stream");
+  const sources = new Set(facts.map((fact) => JSON.stringify(["node" in fact ? fact.node : fact.edge, overText(fact)]))).size;
+  const hasCopies = catalog.facts.copies.some(({ freshness }) => freshness === "stream");
+  const memos = Math.ceil((sources * items * MEMO) / 4096);
+  const places = 2 * sources * items;
+  // What does not add up is read from all memos of a node, by each page that has a row of it.
+  const pages = Math.ceil((items * (1 + sources)) / REFRESH_PAGE);
+  const gathered = facts.every(isKeptInFacts) ? 0 : pages * (memos + items);
+  const projected = places + items;
+  const reads = scan + memos + places * (1 + perRead) + projected * (1 + perRead) + gathered + memos + 2 * items;
+  const writes = places * 4 + projected * 2 * perUpdate + 2 * items;
+  const copied = hasCopies ? items : 0;
+  const passes = passesOf(catalog);
+  return { readUnits: passes * (reads + 4 * copied * perRead), writeUnits: passes * (writes + copied * 2 * perUpdate) };
+};
+
+/** The price of computing derived attributes, copies and degrees: if all of them are wrong, and nobody writes meanwhile. */
+export const derivePrice = (catalog: Catalog, size: TableSize, model: ModelDescription, streamed: boolean): StepPrice => {
+  const { items } = size;
+  const { perRead, perUpdate, scan } = unitsOf(catalog, size);
+  const kept = catalog.facts.aggregates.filter(({ freshness }) => freshness === "transaction");
+  const sources = new Set(kept.map(({ node, over }) => JSON.stringify([node, over]))).size + (model.degrees?.length ?? 0);
+  const counters = kept.reduce((sum, { shards = 0 }) => sum + shards, 0);
+  const copies = catalog.facts.copies.length;
+  // Each node with its edges or parts; each edge or part with the nodes that it copies from.
+  const nodes = sources * (items * (2 * perRead + 1) + scan) + items * (perRead + counters);
+  const copying = copies > 0 ? 3 * items * perRead : 0;
+  const stream = streamed ? streamPrice(catalog, size) : { readUnits: 0, writeUnits: 0 };
+  return {
+    items,
+    readUnits: scan * PASSES + READINGS * (nodes + copying) + stream.readUnits,
+    // Copies and counters are written by transactions, which take twice the units.
+    writeUnits: items * (copies + counters > 0 ? 2 * perUpdate + 4 * perRead + 4 * counters : perUpdate) + stream.writeUnits,
+  };
+};
