@@ -129,7 +129,7 @@ export const RowGrid = (props: RowGridProps): ReactNode => {
   const { type, query, pages, edits, columns, filters, change, editable, keyOf, menu } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const { count } = pages;
-  const { visible, height, holder, show } = useRowWindow({ count: count + 1, row: ROW, scroller, overscan: 8 });
+  const { visible, height, holder, show } = useRowWindow({ count: count + 1, row: ROW, scroller, overscan: 6 });
   const last = visible.at(-1)?.index ?? 0;
   useEffect(() => {
     if (last >= count - 40) void pages.more();
