@@ -106,7 +106,7 @@ describe("CSV", () => {
     );
     const { code, out } = await edgetable(["load", "wide.csv", "--map", "map.json"]);
     expect(code).toBe(0);
-    expect(out).toContain("1 item appeared more than once, 0 of them with different values");
+    expect(out).toContain("1 row gave an item again that an earlier row had given, 0 of them with different values");
     expect(await get("student", "S1")).toEqual({ studentId: "S1", name: "Ann", year: 1 });
     expect(JSON.parse((await edgetable(["query", "student", "S1", "--out", "enrolledIn", "--count", "--json"])).out)).toBe(2);
   });

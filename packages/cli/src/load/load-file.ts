@@ -102,7 +102,7 @@ export const summary = (name: string, result: LoadResult): string => {
   if (failed > 0) text += `, ${counted(failed, "row")} failed`;
   text += ".";
   if (items > 0)
-    text += `\n${counted(items, "item")} appeared more than once, ${number(differing)} of them with different values: the last one was kept.`;
+    text += `\n${counted(items, "row")} gave an item again that an earlier row had given, ${number(differing)} of them with different values: the last one was kept.`;
   return text;
 };
 

@@ -87,7 +87,7 @@ const checkSizes = (items: readonly PlannedItem[]): void => {
   if (items.length <= TRANSACTION_ITEMS && total <= TRANSACTION_BYTES) return;
   throw new EdgetableError(
     "request.transactionTooLarge",
-    `This takes ${items.length} items of ${total} bytes; a transaction holds ${TRANSACTION_ITEMS} and ${TRANSACTION_BYTES} bytes. Split the call, or use a job.`,
+    `This takes ${items.length} items with ${total} bytes in all; a transaction holds ${TRANSACTION_ITEMS} items and ${TRANSACTION_BYTES} bytes. Split the call, or use a job.`,
     { details: { items: items.length, bytes: total } },
   );
 };

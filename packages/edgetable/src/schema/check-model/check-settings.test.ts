@@ -75,6 +75,12 @@ describe("settings", () => {
       place: "edges.owns.by",
       says: ['"id" is not an attribute of "team"', '"user"'],
     },
+    "an attribute that is no name": {
+      model: model({ nodes: { user: user({ unique: [{ of: "name" }] as never }) } }),
+      rule: "attribute",
+      place: "nodes.user.unique",
+      says: ['{"of":"name"} is not', "give its name"],
+    },
     "a reference from a node to itself": {
       model: model({ edges: { leads: edge({ from: "user", to: "user", stored: "reference" } as never) as never } }),
       rule: "setting",

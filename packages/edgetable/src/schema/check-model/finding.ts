@@ -1,5 +1,6 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
+import { jsonText } from "../../util/json-text.ts";
 import { definitionOf, type Catalog, type Shape } from "../catalog.ts";
 import { attributesOf } from "../facts.ts";
 
@@ -47,7 +48,8 @@ export const reportUnknown = (report: Report, place: string, given: readonly str
   // checkMembers reports a value that is not an array.
   if (!known || !Array.isArray(given)) return;
   for (const name of given)
-    if (!known.includes(name))
+    if (typeof name !== "string") report(rule, place, `${jsonText(name)} is not ${what}: give its name.`);
+    else if (!known.includes(name))
       report(rule, place, `"${name}" is not ${what}.${didYouMean(name, known) || " Declare it, or leave it out."}`);
 };
 

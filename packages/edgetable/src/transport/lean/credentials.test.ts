@@ -54,7 +54,10 @@ test("a failed refresh ahead of the end is not noticed; after the end it is", as
   await new Promise(setImmediate);
   expect(cache.current(57 * minute)?.accessKeyId).toBe("A1");
   expect(cache.current(60 * minute)).toBeUndefined();
-  await expect(cache.refresh()).rejects.toMatchObject({ code: "execute.credentials", message: "No AWS credentials: no network" });
+  await expect(cache.refresh()).rejects.toMatchObject({
+    code: "execute.credentials",
+    message: expect.stringMatching(/^No AWS credentials: no network[.] Set AWS_PROFILE/) as unknown,
+  });
   calls.failing = false;
   await expect(cache.refresh()).resolves.toMatchObject({ secretAccessKey: "s" });
 });
@@ -91,6 +94,6 @@ test("a provider that throws at once is a failure like any other", async () => {
   };
   await expect(cacheCredentials(throwing).refresh()).rejects.toMatchObject({
     code: "execute.credentials",
-    message: "No AWS credentials: at once",
+    message: expect.stringContaining("at once. Set AWS_PROFILE") as unknown,
   });
 });

@@ -44,6 +44,8 @@ const checked = (given: Credentials | undefined): Credentials => {
   );
 };
 
+const MEND = "Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; for a local engine, give its `endpoint`.";
+
 /**
  * A cache over fixed credentials or over a provider.
  *
@@ -63,7 +65,7 @@ export const cacheCredentials = (source: Credentials | CredentialProvider): Cred
     } catch (cause) {
       if (isEdgetableError(cause)) throw cause;
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new EdgetableError("execute.credentials", `No AWS credentials: ${reason}`, { cause });
+      throw new EdgetableError("execute.credentials", `No AWS credentials: ${reason.replace(/[.]$/, "")}. ${MEND}`, { cause });
     }
   };
   const refresh = (): Promise<Credentials> => (refreshing ??= fetch().finally(() => (refreshing = undefined)));
