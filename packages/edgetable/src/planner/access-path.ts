@@ -21,8 +21,7 @@ export interface AccessPath {
   readonly fixes: ReadonlySet<string>;
   /** Known fields that the path's keys hold in a form that other values may share, by that form: rows have to be compared. */
   readonly folds: ReadonlyMap<string, OneWayText>;
-  /** True if items of other shapes may lie in the same partition, and inside the prefix. */
-  readonly sharesPartition: boolean;
+  /** True if items of other shapes may lie in the same partition and inside the prefix. */
   readonly sharesPrefix: boolean;
 }
 
@@ -196,7 +195,6 @@ export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined =
     prefix,
     fixes,
     folds,
-    sharesPartition: sharing.length > 0,
     sharesPrefix: sharing.some(({ keys }) => {
       const other = leadOf(keys[index.sortKey ?? ""]);
       return !prefix || other.startsWith(lead) || lead.startsWith(other);

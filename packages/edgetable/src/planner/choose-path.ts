@@ -166,8 +166,7 @@ const partChoices = (catalog: Catalog, parts: Parts, { known }: GivenFields): re
     );
   }
   const path = defined(pathOn(catalog, { index: first.index, shapes: [shape], known: new Set([...ids, ...known]) }), "path to parts");
-  // The prefix of the parts' keys also excludes items that the model does not know.
-  return [{ ...priced(catalog, { ...path, sharesPartition: true }, assumedParts(entry)), bytes: shape.bytes }];
+  return [{ ...priced(catalog, path, assumedParts(entry)), bytes: shape.bytes }];
 };
 
 /** How the searches of a plan are planned. */

@@ -10,7 +10,7 @@ import { assumedEdges, assumedParts } from "./assumed-rows.ts";
 import { checkOwnPartition, choicesFor, choosePath, searchesOf, searchingOf, type Planning } from "./choose-path.ts";
 import { checkProjected } from "./projected-attributes.ts";
 
-const sortCondition = ({ prefix, index, shapes, sharesPartition }: AccessPath, bounds: readonly Condition[]): SortCondition | undefined => {
+const sortCondition = ({ prefix, index, shapes }: AccessPath, bounds: readonly Condition[]): SortCondition | undefined => {
   if (!prefix) return undefined;
   const { template, complete, next } = prefix;
   if (bounds.length > 0) {
@@ -19,9 +19,8 @@ const sortCondition = ({ prefix, index, shapes, sharesPartition }: AccessPath, b
     return { kind: "range", template, path: next.path, whole, followed: next.at < whole.parts.length - 1, bounds };
   }
   if (complete) return { kind: "equals", template };
-  // A prefix of literals alone only excludes items of other shapes: without any in the partition it is not needed.
-  if (template.parts.length === 0 || (template.fields.length === 0 && !sharesPartition)) return undefined;
-  return { kind: "prefix", template };
+  // Literals alone exclude items of other shapes, also of those that only other programs' models have.
+  return template.parts.length === 0 ? undefined : { kind: "prefix", template };
 };
 
 /** The Query of an access path. */
@@ -82,7 +81,6 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
     fixes: new Set(given),
     folds: new Map(),
     scatters: undefined,
-    sharesPartition: true,
     sharesPrefix: true,
   };
   const expect = { rows: 1, bytes: shape.bytes };
