@@ -9,8 +9,8 @@ export const isNightly: boolean = effort > 1;
 /** Seed of a file's random cases: EDGETABLE_SEED, or a new one. Show it in the test's name. */
 export const testSeed = (): number => (EDGETABLE_SEED ? Number(EDGETABLE_SEED) : Date.now() % 1_000_000);
 
-/** Number of random cases: EDGETABLE_RUNS, or the usual number times EDGETABLE_EFFORT. */
-export const testRuns = (usual: number): number => (EDGETABLE_RUNS ? Number(EDGETABLE_RUNS) : usual * effort);
+/** Number of random cases, at least one: EDGETABLE_RUNS, or the usual number times EDGETABLE_EFFORT. */
+export const testRuns = (usual: number): number => (EDGETABLE_RUNS ? Number(EDGETABLE_RUNS) : Math.ceil(usual * effort));
 
 /** fast-check's parameters. Without EDGETABLE_SEED, fast-check draws the seed and prints it with a failure. */
 export const propertyRuns = (usual: number): { readonly numRuns: number; readonly seed?: number } => ({
