@@ -112,13 +112,16 @@ export const battleRoyale: Design<Db> = {
       question: "find_games_for_user",
       ask: (db) => db.user({ username: "ash" }).in("player").edges(),
       answer: [player("g1", "ash"), player("g2", "ash")],
-      requests: ["Query InvertedIndex: SK = 'USER#ash'"],
+      requests: ["Query InvertedIndex: SK = 'USER#ash' AND begins_with(PK, 'GAME#')"],
     },
     {
       question: "the games of a user",
       ask: (db) => db.user({ username: "ash" }).in("player").nodes(),
       answer: [game("g1", 2, { start_time: late }), game("g2", 50, { open_timestamp: late })],
-      requests: ["Query InvertedIndex: SK = 'USER#ash'", "BatchGetItem: 'GAME#g1' / '#METADATA#g1', 'GAME#g2' / '#METADATA#g2'"],
+      requests: [
+        "Query InvertedIndex: SK = 'USER#ash' AND begins_with(PK, 'GAME#')",
+        "BatchGetItem: 'GAME#g1' / '#METADATA#g1', 'GAME#g2' / '#METADATA#g2'",
+      ],
     },
   ],
   writes: [

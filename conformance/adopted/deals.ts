@@ -216,7 +216,7 @@ export const deals: Design<Db> = {
         { ...deal("2bC", "HOSELY", monday), day: monday },
         { ...deal("2bA", "SPADECO", monday), day: monday },
       ],
-      requests: [`Query GSI1: GSI1PK = 'DEALS#${monday}' (descending, limit 25)`],
+      requests: [`Query GSI1: GSI1PK = 'DEALS#${monday}' AND begins_with(GSI1SK, 'DEAL#') (descending, limit 25)`],
     },
     {
       question: "get_brand_deals_by_date, after the last one seen",
@@ -234,7 +234,7 @@ export const deals: Design<Db> = {
       question: "get_category_deals_by_date",
       ask: (db) => db.find("deal").where({ category: "GARDEN", day: tuesday }).rows(),
       answer: [{ ...deal("2bE", "SPADECO", tuesday), day: tuesday }],
-      requests: [`Query GSI3: GSI3PK = 'CATEGORY#GARDEN#${tuesday}'`],
+      requests: [`Query GSI3: GSI3PK = 'CATEGORY#GARDEN#${tuesday}' AND begins_with(GSI3SK, 'DEAL#')`],
     },
     {
       question: "get_category",
@@ -258,13 +258,13 @@ export const deals: Design<Db> = {
       question: "get_unread_messages",
       ask: (db) => db.find("message").where({ unreadOf: "rea" }).using("GSI1").reverse().rows(),
       answer: [messageRow("2cB", true)],
-      requests: ["Query GSI1: GSI1PK = 'MESSAGES#rea' (descending)"],
+      requests: ["Query GSI1: GSI1PK = 'MESSAGES#rea' AND begins_with(GSI1SK, 'MESSAGE#') (descending)"],
     },
     {
       question: "get_watchers_by_brand",
       ask: (db) => db.brand({ brand_name: "SPADECO" }).out("watchedBy").ids(),
       answer: [{ user_name: "rea" }],
-      requests: ["Query: PK = 'BRANDWATCH#SPADECO'"],
+      requests: ["Query: PK = 'BRANDWATCH#SPADECO' AND begins_with(SK, 'USER#')"],
     },
   ],
   writes: [

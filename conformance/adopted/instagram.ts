@@ -166,19 +166,22 @@ export const instagram: Design<Db> = {
         { from: { photoId: "01A" }, to: { username: "jon" }, likeId: "03B" },
         { from: { photoId: "01A" }, to: { username: "kim" }, likeId: "03A" },
       ],
-      requests: ["Query GSI1: GSI1PK = 'PL#01A' (descending)"],
+      requests: ["Query GSI1: GSI1PK = 'PL#01A' AND begins_with(GSI1SK, 'LIKE#') (descending)"],
     },
     {
       question: "listFollowersOfUser",
       ask: (db) => db.user({ username: "ida" }).out("followedBy").nodes(),
       answer: [jon, kim],
-      requests: ["Query: PK = 'FOLLOW#ida'", "BatchGetItem: 'USER#jon' / 'USER#jon', 'USER#kim' / 'USER#kim'"],
+      requests: [
+        "Query: PK = 'FOLLOW#ida' AND begins_with(SK, 'FOLLOW#')",
+        "BatchGetItem: 'USER#jon' / 'USER#jon', 'USER#kim' / 'USER#kim'",
+      ],
     },
     {
       question: "listFollowedByUser",
       ask: (db) => db.user({ username: "jon" }).in("followedBy").nodes(),
       answer: [ida],
-      requests: ["Query GSI1: GSI1PK = 'FOLLOW#jon'", "BatchGetItem: 'USER#ida' / 'USER#ida'"],
+      requests: ["Query GSI1: GSI1PK = 'FOLLOW#jon' AND begins_with(GSI1SK, 'FOLLOW#')", "BatchGetItem: 'USER#ida' / 'USER#ida'"],
     },
   ],
   writes: [

@@ -93,13 +93,13 @@ export const sessionStore: Design<Db> = {
       question: "getSessionByChildSessionId",
       ask: (db) => db.find("child").where({ childId: "k9" }).rows(),
       answer: [childRow("k9")],
-      requests: ["Query GSI1_inverse: SK = 'child#suuid#k9'"],
+      requests: ["Query GSI1_inverse: SK = 'child#suuid#k9' AND begins_with(PK, 'suuid#')"],
     },
     {
       question: "getLastLoginTimeByCustomerId",
       ask: (db) => db.find("session").where({ customerId: "N4" }).limit(1).rows(),
       answer: [first],
-      requests: ["Query GSI1_inverse: SK = 'c#N4' (limit 1)"],
+      requests: ["Query GSI1_inverse: SK = 'c#N4' AND begins_with(PK, 'suuid#') (limit 1)"],
     },
     {
       question: "getSessionIdByCustomerId",
@@ -111,7 +111,7 @@ export const sessionStore: Design<Db> = {
       question: "getSessionsByCustomerId",
       ask: (db) => db.customer({ customerId: "N4" }).in("ofCustomer").nodes(),
       answer: [first, second],
-      requests: ["Query GSI1_inverse: SK = 'c#N4'"],
+      requests: ["Query GSI1_inverse: SK = 'c#N4' AND begins_with(PK, 'suuid#')"],
     },
   ],
   writes: [

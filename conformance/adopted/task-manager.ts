@@ -193,7 +193,9 @@ export const taskManager: Design<Db> = {
       question: "Task.query.task",
       ask: (db) => db.find("task").where({ taskName: "Write docs" }).rows(),
       answer: [task("Write docs", "Finn", "open")],
-      requests: ["Query: pk = '$task-manager#taskname_write docs' (filter taskName = 'Write docs')"],
+      requests: [
+        "Query: pk = '$task-manager#taskname_write docs' AND begins_with(sk, '$task_1#project_') (filter taskName = 'Write docs')",
+      ],
     },
     {
       question: "Task.query.project",
@@ -215,7 +217,9 @@ export const taskManager: Design<Db> = {
       question: "Task.query.statuses",
       ask: (db) => db.find("task").where({ status: "open" }).rows(),
       answer: [task("Fix logout", "Eva", "open"), task("Write docs", "Finn", "open")],
-      requests: ["Query gsi4pk-gsi4sk-index: gsi4pk = '$task-manager#status_open' (filter status = 'open')"],
+      requests: [
+        "Query gsi4pk-gsi4sk-index: gsi4pk = '$task-manager#status_open' AND begins_with(gsi4sk, '$task_1#project_') (filter status = 'open')",
+      ],
     },
     {
       question: "Employee.query.coworkers, by team",
@@ -251,7 +255,9 @@ export const taskManager: Design<Db> = {
       question: "Employee.query.directReports",
       ask: (db) => db.find("employee").where({ manager: "Eva" }).rows(),
       answer: [employee(finn)],
-      requests: ["Query gsi5pk-gsi5sk-index: gsi5pk = '$task-manager#manager_eva' (filter manager = 'Eva')"],
+      requests: [
+        "Query gsi5pk-gsi5sk-index: gsi5pk = '$task-manager#manager_eva' AND begins_with(gsi5sk, '$employee_1#team_') (filter manager = 'Eva')",
+      ],
     },
     {
       question: "Office.query.locations",
@@ -269,7 +275,9 @@ export const taskManager: Design<Db> = {
         { kind: "employee", row: employee(finn) },
         { kind: "office", row: office },
       ],
-      requests: ["Query gsi1pk-gsi1sk-index: gsi1pk = '$task-manager#officename_north branch' (filter officeName = 'North Branch')"],
+      requests: [
+        "Query gsi1pk-gsi1sk-index: gsi1pk = '$task-manager#officename_north branch' AND begins_with(gsi1sk, '$workplaces#') (filter officeName = 'North Branch')",
+      ],
       anyOrder: true,
     },
     {
@@ -279,7 +287,9 @@ export const taskManager: Design<Db> = {
         { kind: "employee", row: employee(eva) },
         { kind: "task", row: task("Fix logout", "Eva", "open") },
       ],
-      requests: ["Query gsi3pk-gsi3sk-index: gsi3pk = '$task-manager#employee_eva' (filter employee = 'Eva')"],
+      requests: [
+        "Query gsi3pk-gsi3sk-index: gsi3pk = '$task-manager#employee_eva' AND begins_with(gsi3sk, '$assignments#') (filter employee = 'Eva')",
+      ],
       anyOrder: true,
     },
   ],
