@@ -17,7 +17,7 @@ afterAll(async () => engine.close());
 describe.each([
   ["edges without an order", {}],
   ["edges in an order", { orderBy: "w:number" }],
-] as const)("%s", (name, order) => {
+] as const)("%s", (_, order) => {
   const table = `Others${"orderBy" in order ? "Ordered" : ""}`;
   const type = edge({ from: "user", to: "user", schema, ...order });
   const limited = edge({ from: "user", to: "user", schema, ...order, maxDegree: { to: 2 }, onDelete: { from: "cascade", to: "restrict" } });
