@@ -149,7 +149,14 @@ export const droppedKinds = (catalog: Catalog, current: RecordedModel | undefine
       .join("\n");
   const claimed = new Set(Object.values(model.items).map(keysOf));
   return Object.keys(recorded?.items ?? {}).flatMap((id): readonly string[] => {
-    if (!recorded || model.items[id] || id.endsWith(":mirror") || claimed.has(keysOf(recorded.items[id]!))) return [];
+    if (
+      !recorded ||
+      model.items[id] ||
+      id.endsWith(":mirror") ||
+      Object.hasOwn(model.edges ?? {}, id) ||
+      claimed.has(keysOf(recorded.items[id]!))
+    )
+      return [];
     const indexes = Object.entries(recorded.indexes).flatMap(([name, index]) =>
       wanted.has(name) && describedEntry(recorded, index, id) ? [`"${name}"`] : [],
     );
