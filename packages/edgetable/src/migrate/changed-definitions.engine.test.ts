@@ -8,7 +8,7 @@ import { fast, lab, openMigrationsLab } from "./migrations-lab.test-support.ts";
 openMigrationsLab();
 
 const kept = { onDelete: { from: "cascade", to: "cascade" } } as const;
-const schema = z.object({ id: z.string(), n: z.int() });
+const schema = z.object({ id: z.string(), n: z.int(), parentId: z.string().optional() });
 const attributes = z.object({ w: z.int(), k: z.string() });
 
 interface Definitions {
@@ -47,7 +47,7 @@ const changes: Readonly<
   "twice to once": [{ e: { stored: "twice" } }, {}, "migrated", { left: "unclaimed", notes: 'The second copies of "e" are not needed' }],
   "once to reference": [
     { e: one },
-    { edges: { e: edge({ from: "a", to: "a", stored: "reference", ...one } as never) } },
+    { edges: { e: edge({ from: "a", to: "a", stored: "reference", by: { id: "parentId" }, ...one } as never) } },
     'Edges of "e" are stored once, and the model stores them in the items of their sources',
   ],
   "more in a side": [{ e: sided(["w"], ["k"]) }, { e: { stored: "twice" } }, '"e" holds "w" alone'],
