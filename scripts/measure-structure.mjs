@@ -2,17 +2,22 @@
 // called once, and the files that five calls pass through on the embedded engine. Every function of an instrumented copy of
 // the library's sources announces its file when it is entered.
 //
-//   node scripts/measure-structure.mjs [--json | --by-folder | --route create|page|find|walk|load]
+// Lines are counted as they are printed at 80 columns, as the libraries that we compare ourselves with print theirs (`--of`
+// measures another one). Callbacks stand where they are read; the other functions have a name and are read elsewhere.
+//
+//   node scripts/measure-structure.mjs [--json | --by-folder | --route create|page|find|walk|load] [--of FOLDER]
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import MagicString from "magic-string";
+import { format } from "oxfmt";
 import ts from "typescript";
 
 const root = join(import.meta.dirname, "..");
 const library = join(root, "packages", "edgetable");
-const sources = join(library, "src");
-const isSource = (path) => path.endsWith(".ts") && !path.includes(".test") && !path.includes("test-support") && !path.endsWith(".d.ts");
+const other = process.argv.includes("--of") ? process.argv[process.argv.indexOf("--of") + 1] : undefined;
+const sources = other ?? join(library, "src");
+const isSource = (path) => path.endsWith(".ts") && !/test|fixture|bench|mock|\.d\.ts$/i.test(path);
 const files = (await readdir(sources, { recursive: true })).filter(isSource).sort();
 
 const parse = (file, text) => ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
@@ -25,14 +30,17 @@ const visit = (node, see) => {
 const texts = new Map(await Promise.all(files.map(async (file) => [file, await readFile(join(sources, file), "utf8")])));
 
 /** Lines, functions of every kind, and the functions that a file declares for itself with how often it mentions them. */
-const measureFile = ([file, text]) => {
+const measureFile = async ([file, text]) => {
+  const { code } = await format(file, text, { printWidth: 80 });
   const tree = parse(file, text);
   let functions = 0;
+  let callbacks = 0;
   const mentions = new Map();
   const calls = new Map();
   const count = (map, name) => map.set(name, (map.get(name) ?? 0) + 1);
   visit(tree, (node) => {
     if (isFunction(node)) functions++;
+    if (ts.isArrowFunction(node) && (ts.isCallExpression(node.parent) || ts.isNewExpression(node.parent))) callbacks++;
     if (ts.isIdentifier(node)) count(mentions, node.text);
     if (ts.isCallExpression(node) && ts.isIdentifier(node.expression)) count(calls, node.expression.text);
   });
@@ -49,35 +57,46 @@ const measureFile = ([file, text]) => {
   const topLevel = tree.statements.flatMap(functionsIn).length;
   return {
     file,
-    lines: text.split("\n").length - 1,
+    lines: code.split("\n").length - 1,
+    written: text.split("\n").length - 1,
     functions,
+    callbacks,
     topLevel,
     once: own.filter((name) => mentions.get(name) === 2 && calls.get(name) === 1).length,
   };
 };
 
-const measured = [...texts].map(measureFile);
+const measured = await Promise.all([...texts].map(measureFile));
 
 const figuresOf = (all) => {
   const sum = (of) => all.reduce((total, one) => total + one[of], 0);
+  const perLines = (count) => Math.round((1000 * count) / sum("lines"));
   return {
     files: all.length,
-    lines: sum("lines"),
-    functionsPer1000Lines: Math.round((1000 * sum("functions")) / sum("lines")),
+    lines: sum("written"),
+    functionsPer1000Lines: perLines(sum("functions")),
+    namedPer1000Lines: perLines(sum("functions") - sum("callbacks")),
     privateCalledOnce: Math.round((100 * sum("once")) / Math.max(1, sum("topLevel"))),
-    longestFile: Math.max(...all.map(({ lines }) => lines)),
+    longestFile: Math.max(...all.map(({ written }) => written)),
   };
 };
 
 if (process.argv.includes("--by-folder")) {
-  console.log("files  lines  functions per 1,000 lines  private and called once, %  longest file");
+  console.log("files  lines  functions per 1,000 lines  without callbacks  private and called once, %  longest file");
   for (const folder of [...new Set(measured.map(({ file }) => dirname(file)))].sort()) {
     const figures = Object.values(figuresOf(measured.filter(({ file }) => dirname(file) === folder)));
-    const [files, lines, density, once, longest] = figures.map(String);
+    const [files, lines, density, named, once, longest] = figures.map(String);
     console.log(
-      `${files.padStart(5)}  ${lines.padStart(5)}  ${density.padStart(25)}  ${once.padStart(26)}  ${longest.padStart(12)}  ${folder}`,
+      `${files.padStart(5)}  ${lines.padStart(5)}  ${density.padStart(25)}  ${named.padStart(17)}  ${once.padStart(26)}  ${longest.padStart(12)}  ${folder}`,
     );
   }
+  process.exit(0);
+}
+
+if (other !== undefined) {
+  const { files: count, functionsPer1000Lines, namedPer1000Lines, privateCalledOnce } = figuresOf(measured);
+  console.log(`${count} files; ${functionsPer1000Lines} functions per 1,000 lines, ${namedPer1000Lines} without callbacks`);
+  console.log(`${privateCalledOnce} % of the top-level functions are private and called once`);
   process.exit(0);
 }
 
@@ -173,7 +192,7 @@ if (process.argv.includes("--json")) console.log(JSON.stringify(figures, undefin
 else {
   console.log(`${figures.files} files, ${figures.lines} lines, the longest ${figures.longestFile}`);
   console.log(
-    `${figures.functionsPer1000Lines} functions per 1,000 lines; ${figures.privateCalledOnce} % of the top-level ones are private and called once`,
+    `${figures.functionsPer1000Lines} functions per 1,000 lines of 80 columns, ${figures.namedPer1000Lines} without callbacks; ${figures.privateCalledOnce} % of the top-level ones are private and called once`,
   );
   for (const [name, { files: count, folderMoves }] of Object.entries(routes))
     console.log(`${name.padEnd(8)} ${String(count).padStart(3)} files, ${folderMoves} moves between folders`);

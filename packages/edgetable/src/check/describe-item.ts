@@ -103,17 +103,6 @@ const referencesOf = (catalog: Catalog, node: string, item: Item): readonly (Nam
       .map((shape) => endOf(catalog, edge.name, shape.to, decodeItem(catalog, shape, item)["to"])),
   );
 
-const endsOf = (catalog: Catalog, shape: Shape, { item, row }: { readonly item: Item; readonly row: Row }): readonly NamedEnd[] => {
-  const found =
-    shape.kind === "node"
-      ? referencesOf(catalog, shape.definition, item)
-      : shape.kind === "part"
-        ? [endOf(catalog, "owner", shape.from, row)]
-        : [endOf(catalog, "from", shape.from, row["from"]), endOf(catalog, "to", shape.to, row["to"])];
-  const here = keyText(item, catalog.index.partitionKey);
-  return found.filter((end): end is NamedEnd => end !== undefined && end.partition !== here);
-};
-
 const describe = (catalog: Catalog, shape: Shape | undefined, item: Item): Described => {
   const system: SystemKind | undefined = systemKindOf(catalog, item);
   if (system) return { kind: "system", name: system, mirror: false, id: undefined, row: undefined, ends: [] };
@@ -121,12 +110,15 @@ const describe = (catalog: Catalog, shape: Shape | undefined, item: Item): Descr
   const { kind, definition: name, role } = shape;
   const row = decodeItem(catalog, shape, item);
   const id = kind === "node" ? Object.fromEntries((catalog.nodes[name]?.idFields ?? []).map((field) => [field, row[field]])) : undefined;
-  return { kind, name, mirror: role === "mirror", id, row, ends: endsOf(catalog, shape, { item, row }) };
-};
-
-const expiryOf = ({ ttl }: Catalog, item: Item): number | undefined => {
-  const value = ttl === undefined ? undefined : item[ttl];
-  return value && "N" in value ? Number(value.N) * 1000 : undefined;
+  const found =
+    shape.kind === "node"
+      ? referencesOf(catalog, shape.definition, item)
+      : shape.kind === "part"
+        ? [endOf(catalog, "owner", shape.from, row)]
+        : [endOf(catalog, "from", shape.from, row["from"]), endOf(catalog, "to", shape.to, row["to"])];
+  const here = keyText(item, catalog.index.partitionKey);
+  const ends = found.filter((end): end is NamedEnd => end !== undefined && end.partition !== here);
+  return { kind, name, mirror: role === "mirror", id, row, ends };
 };
 
 /**
@@ -169,5 +161,7 @@ export const describeItem = (graph: Catalog | { readonly catalog: Catalog }, ite
     .filter((attribute) => !(attribute in keys) && attribute !== catalog.typeAttribute)
     .map((attribute) => ({ name: shape?.fields[attribute] ?? attribute, attribute }))
     .sort((a, b) => place(a) - place(b) || (a.name < b.name ? -1 : 1));
-  return { ...described, keys, fields, bytes: itemBytes(item), expires: expiryOf(catalog, item) };
+  const expiry = catalog.ttl === undefined ? undefined : item[catalog.ttl];
+  const expires = expiry && "N" in expiry ? Number(expiry.N) * 1000 : undefined;
+  return { ...described, keys, fields, bytes: itemBytes(item), expires };
 };

@@ -1,6 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Call, type Cost, createCall, type Report, reportOf, type RunOptions } from "../executor/call.ts";
-import type { UnwrittenItem } from "../executor/batch-write.ts";
 import { validateWrite } from "../executor/run-write.ts";
 import type { Key } from "../transport/operations.ts";
 import { loadOnce } from "../util/load-once.ts";
@@ -59,9 +58,6 @@ export type Batch = (calls: readonly WriteCall<unknown>[]) => BatchCall;
 
 const loadBatch = loadOnce(async () => import("../executor/batch-write.ts"));
 
-const byCall = (left: readonly UnwrittenItem[]): readonly Unwritten[] =>
-  left.flatMap(({ calls, key, error }) => calls.map((call) => ({ call, key, error }))).toSorted((a, b) => a.call - b.call);
-
 /** `db.batch` of a connection. */
 export const batchOf =
   (driver: WriteDriver): Batch =>
@@ -73,7 +69,8 @@ export const batchOf =
       const { runBatch } = await loadBatch();
       const { items, left } = await runBatch(driver.session, valid, context);
       const { meter } = context;
-      const done = { ok: left.length === 0, items: items - left.length, unwritten: byCall(left) };
+      const unwritten = left.flatMap(({ calls, key, error }) => calls.map((call): Unwritten => ({ call, key, error })));
+      const done = { ok: left.length === 0, items: items - left.length, unwritten: unwritten.toSorted((a, b) => a.call - b.call) };
       return reportOf({ ...done, cost: meter.cost, atomic: { kind: "item" } }, meter);
     };
     const call = createCall<BatchOutcome, BatchExplanation>(

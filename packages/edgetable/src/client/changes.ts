@@ -117,8 +117,6 @@ const changedFields = ({ set, remove, add, append }: Changes): readonly string[]
   ...Object.keys(append),
 ];
 
-const changedWithin = ({ paths }: Changes): readonly string[] => paths?.map(({ steps }) => steps[0]) ?? [];
-
 const UNGUARDED: Guards = Object.freeze({ where: undefined, version: undefined });
 
 /** Refuses attributes that are not the subject's. */
@@ -187,7 +185,7 @@ export const refuseComputed = (subject: Subject, input: Row | undefined): void =
 export const readChanges = (subject: Subject, given: Row): Changes => {
   const changes = clausesOf(subject, given);
   const whole = changedFields(changes);
-  const fields = changes.paths ? [...whole, ...changedWithin(changes)] : whole;
+  const fields = changes.paths ? [...whole, ...changes.paths.map(({ steps }) => steps[0])] : whole;
   checkOwnNames(subject, fields);
   const computed = fields.find((field) => subject.derived.includes(field));
   if (computed !== undefined) throw setDerived(subject, computed);

@@ -98,7 +98,7 @@ export interface SdkClient {
 /** A secret that seals cursors: random bytes, such bytes as hex or base64 text, or a passphrase. */
 export type CursorSecret = string | Uint8Array;
 
-// Bytes of a secret that nobody can guess; characters of a passphrase: NIST SP 800-63B-4, section 3.1.1.2.
+// Bytes of a secret that cannot be guessed; characters of a passphrase: NIST SP 800-63B-4, section 3.1.1.2.
 const RANDOM_BYTES = 32;
 const PASSPHRASE = 15;
 const MAKES_ONE = `node -p 'crypto.randomBytes(32).toString("base64url")'`;
@@ -120,16 +120,15 @@ const checkSecrets = (given: unknown): void => {
   }
 };
 
-// The SDK's side is loaded by those who use it only.
-const sdkTransport = (client: SdkClient): Transport =>
-  deferTransport(async () => (await import("../transport/sdk/index.ts")).createSdkTransport(client as never));
-
 const placeOf = ({ transport, client, endpoint, region, profile, credentials }: ConnectOptions): Place | undefined =>
   transport || client ? undefined : { endpoint, region, profile, credentials };
 
 const transportOf = (options: ConnectOptions): Transport => {
   if (options.transport) return options.transport;
-  return options.client ? sdkTransport(options.client) : createLeanTransport(placeOf(options));
+  // The SDK adapter is loaded only if a client is given.
+  return options.client
+    ? deferTransport(async () => (await import("../transport/sdk/index.ts")).createSdkTransport(options.client as never))
+    : createLeanTransport(placeOf(options));
 };
 
 // Asked for until it is known; a failure is not kept.
@@ -146,7 +145,7 @@ const secretInTable = (session: Session): Pick<DriverOptions, "cursorSecret" | "
     const secret = await readSecret(session, context);
     return secret === undefined ? undefined : (known ??= Promise.resolve([secret]));
   };
-  // Whoever is the first to need one in a table looks for it, then leaves it there.
+  // The first connection that needs one in a table reads it there, or creates it.
   return { cursorSecret, secretRequests: 2, forgetSecret: () => (known = undefined) };
 };
 

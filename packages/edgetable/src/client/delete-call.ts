@@ -6,25 +6,21 @@ import { asWriteCall, loadWriteExplanation, writeCall, type WriteDriver } from "
 import type { DeleteCall, DeleteOptions, JobHandle, WriteExplanation } from "./write-types.ts";
 import type { Row } from "../util/row.ts";
 
-type Options = DeleteOptions<Row>;
-
-// Loaded by the first deletion of this kind.
-const code = async () => import("./run-jobs.ts");
-
-const cascading = (driver: WriteDriver, write: DeleteWrite, options: Options): DeleteCall<unknown> => {
-  const asked = { write, options };
-  const call = createCall<WriteOutcome<unknown>, WriteExplanation>(
-    async () => (await loadWriteExplanation(driver)).explainDeletion(driver.catalog, write, options),
-    async (run) => (await code()).makeDeletion(driver, asked, run),
-  );
-  const start = async (run?: RunOptions): Promise<JobHandle<WriteOutcome<unknown>>> =>
-    (await code()).startDeletion(driver, asked, checkRun(run));
-  return Object.assign(asWriteCall(driver, call, write), { start });
-};
+// Loaded by the first deletion that takes edges or parts along.
+const loadJobs = async () => import("./run-jobs.ts");
 
 /** A call that deletes a node with everything that goes with it. */
-export const deleteCall = <R>(driver: WriteDriver, write: DeleteWrite, options: Options = {}): DeleteCall<R> => {
-  if (cascades(driver.catalog, write.name)) return cascading(driver, write, options) as DeleteCall<R>;
+export const deleteCall = <R>(driver: WriteDriver, write: DeleteWrite, options: DeleteOptions<Row> = {}): DeleteCall<R> => {
+  if (cascades(driver.catalog, write.name)) {
+    const asked = { write, options };
+    const cascade = createCall<WriteOutcome<unknown>, WriteExplanation>(
+      async () => (await loadWriteExplanation(driver)).explainDeletion(driver.catalog, write, options),
+      async (run) => (await loadJobs()).makeDeletion(driver, asked, run),
+    );
+    const start = async (run?: RunOptions): Promise<JobHandle<WriteOutcome<unknown>>> =>
+      (await loadJobs()).startDeletion(driver, asked, checkRun(run));
+    return Object.assign(asWriteCall(driver, cascade, write), { start }) as DeleteCall<R>;
+  }
   const call = writeCall<R>(driver, write);
   const start = async (run?: RunOptions): Promise<JobHandle<WriteOutcome<R>>> => ({
     id: "",

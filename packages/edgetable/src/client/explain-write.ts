@@ -51,7 +51,7 @@ const explainBatchReads = (catalog: Catalog, reads: readonly ReadNeed[]): readon
   return requests;
 };
 
-const explainReady = (catalog: Catalog, plan: Ready, token: string): ExplainedWriteRequest => {
+const explainSteps = (catalog: Catalog, plan: Ready, token: string): ExplainedWriteRequest => {
   const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
   const steps = plan.items.map(({ item }) => item);
   const isTransaction = plan.atomic.kind === "transaction";
@@ -86,18 +86,14 @@ const transactionNote = ({ items }: Ready): string | undefined => {
   return reasons.size === 0 ? undefined : `a transaction, for twice the write units: it takes along ${[...reasons].join(", ")}`;
 };
 
-const COUNTER =
-  "requires that the counters of the nodes' edges are there; where one is missing (a node's first edge, or a rule younger than its edges), the edges are counted by a Query, and the transaction is sent again";
-const halfEntry = (attribute: string): string =>
-  `requires that the item has "${attribute}", the other half of an index entry; an item without it (one that is older than the index, for example) costs a second request, which writes the whole entry`;
-
-const olderNode = (attribute: string, node: string): string =>
-  `requires that the "${node}" has "${attribute}"; a node that is older than this attribute costs a read and a second transaction`;
-
-const needed = (attribute: string, item: WriteItem): string => {
-  if (attribute === COUNT) return COUNTER;
+/** What a write requires of an item, as its plan says, and what it costs where that is missing. */
+const requirementNote = (attribute: string, item: WriteItem): string => {
+  if (attribute === COUNT)
+    return "requires that the counters of the nodes' edges are there; where one is missing (a node's first edge, or a rule younger than its edges), the edges are counted by a Query, and the transaction is sent again";
   const isAdded = item.kind === "update" && attribute in item.changes.add;
-  return isAdded && isDerivedChange(item) ? olderNode(attribute, item.shape?.definition ?? "") : halfEntry(attribute);
+  return isAdded && isDerivedChange(item)
+    ? `requires that the "${item.shape?.definition ?? ""}" has "${attribute}"; a node that is older than this attribute costs a read and a second transaction`
+    : `requires that the item has "${attribute}", the other half of an index entry; an item without it (one that is older than the index, for example) costs a second request, which writes the whole entry`;
 };
 
 const notesOf = (plan: WritePlan): readonly string[] => {
@@ -109,7 +105,8 @@ const notesOf = (plan: WritePlan): readonly string[] => {
   }
   const note = plan.once ? ONCE : plan.atomic.kind === "transaction" ? transactionNote(plan) : undefined;
   if (note !== undefined) notes.add(note);
-  for (const { item } of plan.items) for (const term of item.terms) if (term.kind === "has") notes.add(needed(term.attribute, item));
+  for (const { item } of plan.items)
+    for (const term of item.terms) if (term.kind === "has") notes.add(requirementNote(term.attribute, item));
   return [...notes];
 };
 
@@ -131,7 +128,7 @@ export const explainWrites = (
   const plan = planWrites(catalog, writes, {}, { livingAt, now });
   let requests: readonly ExplainedWriteRequest[] = [];
   if (plan.kind === "needs") requests = explainNeeds(catalog, plan.reads);
-  if (plan.kind === "ready") requests = [explainReady(catalog, plan, token)];
+  if (plan.kind === "ready") requests = [explainSteps(catalog, plan, token)];
   const atomic = plan.kind === "ready" ? plan.atomic : undefined;
   for (const write of writes) Object.freeze(write);
   return Object.freeze({

@@ -1,5 +1,5 @@
 import { pathsOf } from "../ir/condition.ts";
-import { BATCH_GET_KEYS, queryPrice, readUnits } from "../ir/capacity.ts";
+import { BATCH_GET_KEYS, queryPrice, readUnits, sum } from "../ir/capacity.ts";
 import type { LogicalPlan } from "../ir/logical-plan.ts";
 import type { Alternative, HydrateStep, MarkerStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { logicalPlanOf } from "../planner/plan.ts";
@@ -61,8 +61,8 @@ interface Reading {
 
 /** What is read of one partition that is expected to hold so many items, to find so many rows: as the read loops go on. */
 const readingOf = (catalog: Catalog, step: QueryStep, { plan, limit }: Asked, share = 1): Reading => {
-  const held = step.expect.rows * share;
-  if (limit === undefined) return { first: undefined, items: held, requests: 1 };
+  const expected = step.expect.rows * share;
+  if (limit === undefined) return { first: undefined, items: expected, requests: 1 };
   const conditions = [...step.filter, ...(plan.filter?.conditions ?? [])];
   const passes = passesAll(plan, step);
   const first = pageOf({ wanted: limit, found: 0, read: 0 }, passes);
@@ -70,10 +70,10 @@ const readingOf = (catalog: Catalog, step: QueryStep, { plan, limit }: Asked, sh
   const part = conditions.reduce((product, condition) => product * passingPart(catalog, shape, condition), 1);
   let [read, requests] = [0, 0];
   do {
-    read += pageOf({ wanted: limit, found: Math.floor(read * part), read }, passes) ?? held;
+    read += pageOf({ wanted: limit, found: Math.floor(read * part), read }, passes) ?? expected;
     requests++;
-  } while (read < held && read * part < limit);
-  return { first, items: Math.min(read, held), requests };
+  } while (read < expected && read * part < limit);
+  return { first, items: Math.min(read, expected), requests };
 };
 
 /** How many partitions a merged read asks, side by side: each for its share of the rows. */
@@ -112,11 +112,6 @@ const explainQuery = (catalog: Catalog, step: QueryStep, asked: Asked): Explaine
     times: Math.max(price.requests, requests),
     readUnits: price.readUnits,
   };
-};
-
-const expectedRows = (plan: ReadPlan, limit: number | undefined): number => {
-  const rows = plan.sources.reduce((sum, source) => sum + (source.kind === "query" ? source.expect.rows : 1), 0);
-  return Math.min(limit ?? Number.POSITIVE_INFINITY, rows);
 };
 
 const explainHydrate = (catalog: Catalog, step: HydrateStep, rows: number): readonly ExplainedRequest[] => {
@@ -193,11 +188,6 @@ const explainMarker = (catalog: Catalog, marker: MarkerStep, { plan, binding }: 
   ];
 };
 
-const explainSources = (catalog: Catalog, request: ExplainRequest): readonly ExplainedRequest[] => {
-  const { marker } = request.plan;
-  return marker ? explainMarker(catalog, marker, request) : explainSteps(catalog, request);
-};
-
 const explainSteps = (catalog: Catalog, request: ExplainRequest): readonly ExplainedRequest[] =>
   request.plan.sources.flatMap((source) => {
     if (source.kind === "query") return explainQuery(catalog, source, request) ?? [];
@@ -218,14 +208,15 @@ const explainSteps = (catalog: Catalog, request: ExplainRequest): readonly Expla
 
 /** Explains a read: pure, from the plan and the call's values. */
 export const explainRead = (catalog: Catalog, request: ExplainRequest): ReadExplanation => {
-  const { plan } = request;
-  const sources = request.empty ? [] : explainSources(catalog, request);
-  const hydrated = plan.hydrate && sources.length > 0 ? explainHydrate(catalog, plan.hydrate, expectedRows(plan, request.limit)) : [];
+  const { plan, limit } = request;
+  const { marker } = plan;
+  let sources: readonly ExplainedRequest[] = [];
+  if (!request.empty) sources = marker ? explainMarker(catalog, marker, request) : explainSteps(catalog, request);
+  const rows = sum(plan.sources.map((step) => (step.kind === "query" ? step.expect.rows : 1)));
+  const hydrated =
+    plan.hydrate && sources.length > 0 ? explainHydrate(catalog, plan.hydrate, Math.min(limit ?? Number.POSITIVE_INFINITY, rows)) : [];
   const requests = [...sources, ...hydrated];
-  const cost = {
-    requests: requests.reduce((sum, one) => sum + one.times, 0),
-    readUnits: requests.reduce((sum, one) => sum + one.readUnits, 0),
-  };
+  const cost = { requests: sum(requests.map(({ times }) => times)), readUnits: sum(requests.map((one) => one.readUnits)) };
   const [source] = plan.sources;
   const alternatives = plan.sources.length === 1 && source?.kind === "query" ? source.alternatives : undefined;
   const explained = {

@@ -7,7 +7,7 @@ export type Edges = Readonly<Record<string, AnyEdge>>;
 export type Parts = Readonly<Record<string, AnyPart>>;
 
 // Each of these maps is made once for a graph and read by name, so that a type that many edges and
-// calls share is resolved once, and one that nobody asks for never.
+// calls share is resolved once, and one that is never used is never resolved.
 type NodeIds<N extends Nodes> = { readonly [Type in keyof N]: N[Type]["~types"]["id"] & { readonly type?: Type } };
 type NodeRows<N extends Nodes> = { readonly [Type in keyof N]: N[Type]["~types"]["row"] };
 

@@ -184,7 +184,7 @@ export interface Grid<Row> {
    * A page. One GetItem for the fields, one Query, and BatchGetItems of the rows and their values; more where a filter
    * passes rows over, up to the budget.
    *
-   * @throws {grid.unknownColumn} {grid.unknownField} for a column that there is none of, or not any more
+   * @throws {grid.unknownColumn} {grid.unknownField} for a column that does not exist, or no longer does
    * @throws {grid.invalidFilter} for a comparison or an operand that the field's type does not have
    * @throws {grid.notSortable} for an attribute that no index orders
    * @throws {cursor.invalid} when the cursor is not of this grid, or the type of a field changed since
@@ -339,7 +339,7 @@ export interface Values {
    *
    * @throws {request.itemTooLarge} when the document would have more than 400 KB
    * @throws {grid.invalidValue} for a value that does not fit its field, and for a required one that is taken away
-   * @throws {grid.unknownField} for a field that there is none of, or not any more
+   * @throws {grid.unknownField} for a field that does not exist, or no longer does
    */
   set(values: Readonly<Record<string, FieldInput>>, options?: SetOptions): GridCall<SetOutcome>;
 }

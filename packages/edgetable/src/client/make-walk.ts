@@ -78,7 +78,7 @@ interface Begun<State> {
  *
  * @param query what cursors are bound to; most walks need none, so it is a function
  */
-const begin = async <State>(
+const beginWalk = async <State>(
   driver: Driver,
   { options, query }: { readonly options: WalkOptions; readonly query: () => string },
   context: CallContext,
@@ -352,7 +352,7 @@ export const walkCall = (driver: Driver, ask: WalkAsk): Call<unknown, WalkExplan
       const plan = planOf(driver, { state, collect, kept, search: search?.plan }, form);
       const query = (): string =>
         `walk|${driver.catalog.table}|${form}|${exactText([state.id, state.values, ...(search ? [search.binding.values] : []), ...sourcesOf(plan)])}`;
-      const { state: from, budget, end } = await begin<StoppedWalk>(driver, { options, query }, context);
+      const { state: from, budget, end } = await beginWalk<StoppedWalk>(driver, { options, query }, context);
       const request = requestOf(driver, { state, plan, budget, options, search });
       const parse = collect.kind === "nodes" ? await parserOf(driver, context) : undefined;
       const outcome = await runWalk(driver.session, parse ? { ...request, parse } : request, {
@@ -384,7 +384,7 @@ const readCommon = async (driver: Driver, ask: CommonAsk, context: CallContext):
   const { node, hop, among, others, options } = ask;
   const { commonNeighbours } = await import("../executor/walk/search.ts");
   const query = (): string => `common|${driver.catalog.table}|${walkForm(hop, collect)}|${exactText([hop.id, others, hop.values])}`;
-  const { state, budget, end } = await begin<CommonState>(driver, { options, query }, context);
+  const { state, budget, end } = await beginWalk<CommonState>(driver, { options, query }, context);
   const request = requestOf(driver, { state: among, plan: planOf(driver, { state: among, collect }), budget, options });
   const nodes = [hop.id, ...others].map((id) => ({ type: node, id }));
   const found = await commonNeighbours({ request, nodes }, { session: driver.session, context, state });
@@ -428,7 +428,7 @@ const readPaths = async (driver: Driver, ask: PathAsk, context: CallContext): Pr
     const values = exactText([forward.id, backward.node, backward.id, forward.values]);
     return `paths|${catalog.table}|${which}|${depth}|${walkForm(forward, collect)}|${values}`;
   };
-  const { state, budget, end } = await begin<unknown>(driver, { options, query }, context);
+  const { state, budget, end } = await beginWalk<unknown>(driver, { options, query }, context);
   const sideOf = (side: WalkState): WalkRequest =>
     requestOf(driver, { state: side, plan: planOf(driver, { state: side, collect }), budget, options });
   const smallerSide = !driver.rulesOff.has("smaller-side");

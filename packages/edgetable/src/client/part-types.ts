@@ -26,7 +26,7 @@ export type PartApi<Owner, T extends ItemTypes, Row> = PartReads<Owner, T["id"],
  * Parts of one kind in a node, in the order of their keys, not yet read. Builders are immutable.
  *
  * @throws {schema.unknownAttribute} from `where`, for a name that the part does not have
- * @throws {plan.invalidOption} from `where` and `limit`, for a comparison that there is none of, a number out of its range
+ * @throws {plan.invalidOption} from `where` and `limit`, for an unknown comparison, or a number out of its range
  */
 export interface PartList<Row> extends AsyncIterable<Row> {
   /** Keeps the parts for which every condition holds; several calls add up. What the key does not take is filtered after reading. */

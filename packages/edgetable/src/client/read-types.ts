@@ -58,8 +58,8 @@ export interface NeighbourTypes {
  * end of a chain return a call.
  *
  * @throws {schema.unknownAttribute} from `where` and `select`, for a name that the edge does not have
- * @throws {plan.invalidOption} from `where` and `limit`, for a comparison that there is none of, a number out of its range
- * @throws {plan.noIndex} from `using`, for an index that there is none of, and from a call that no index serves
+ * @throws {plan.invalidOption} from `where` and `limit`, for an unknown comparison, or a number out of its range
+ * @throws {plan.noIndex} from `using`, for an unknown index, and from a call that no index serves
  */
 export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterable<Edge> {
   /** Keeps the edges for which every condition holds; several calls add up. */
@@ -325,7 +325,7 @@ type Picked<Row, Field> = Pick<Row, keyof Row & Field>;
  * @throws {plan.unsupported} as a rejection, from a call with a list (`in`) whose values times shards are more than 1,000 partitions
  * @throws {plan.noIndex} as a rejection, from a call that no index serves, because there is no Scan; from `using`, if there is no such index
  * @throws {schema.unknownAttribute} from `where` and `select`, for a name that the kind does not have
- * @throws {plan.invalidOption} from `where` and `limit`, for a comparison that there is none of, a number out of its range
+ * @throws {plan.invalidOption} from `where` and `limit`, for an unknown comparison, or a number out of its range
  */
 export interface Search<Row, Filter, Several = false, On extends WalkOn = NoWalk> extends AsyncIterable<Row> {
   /** Keeps the rows for which every condition holds; several calls add up. What no key takes is filtered after reading. */

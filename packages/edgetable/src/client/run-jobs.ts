@@ -10,7 +10,7 @@ import {
   type DeletionResult,
   type DeletionSettings,
 } from "../executor/jobs/delete-node.ts";
-import { type CopySettings, openCopyJob, runCopyJob } from "../executor/jobs/copy-job.ts";
+import { openCopyJob, runCopyJob } from "../executor/jobs/copy-job.ts";
 import {
   bookkeeping,
   checkLease,
@@ -90,13 +90,9 @@ export const startDeletion = (driver: WriteDriver, { write, options }: AskedDele
 const resumeDeletion = (driver: WriteDriver, job: Job, options: ResumeOptions): JobHandle<Outcome> =>
   startJob(reopenDeletion(driver.session, job, deletionSettings(driver, options, options)), true);
 
-const copySettings = (driver: WriteDriver, options: JobOptions, run: RunOptions): CopySettings => {
-  const { onProgress: _onProgress, ...settings } = deletionSettings(driver, options, run);
-  return settings;
-};
-
 const resumeCopies = (driver: WriteDriver, { id }: Job, options: ResumeOptions): JobHandle<Outcome> => {
-  const job = openCopyJob(driver.session, id, copySettings(driver, options, options));
+  const { onProgress: _onProgress, ...settings } = deletionSettings(driver, options, options);
+  const job = openCopyJob(driver.session, id, settings);
   const done = runCopyJob(job).then(({ items, cost }): Outcome => ({ ok: true, row: undefined, cost, atomic: { kind: "job", id, items } }));
   done.catch(() => undefined);
   const progress = (): DeletionProgress => ({

@@ -84,7 +84,7 @@ export const scanOf =
     async function* rows(): AsyncGenerator<Row> {
       // Few processes scan: the first scan loads the code.
       const { scanRows } = await import("./scan-rows.ts");
-      // A caller who stops early must not leave requests under way.
+      // A caller that stops early must not leave requests in flight.
       const ended = new AbortController();
       const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal;
       scanning = scanRows(driver, { ...options, signal });

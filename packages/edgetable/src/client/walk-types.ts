@@ -105,7 +105,7 @@ export interface Gathered<Id> extends Reached<Id> {
 /** A walk that has not been made yet. */
 export interface WalkCall<T> extends Call<T, WalkExplanation> {
   /**
-   * The same walk, continued from `next` of an earlier answer: what the option `cursor` does, for a call that somebody else made.
+   * The same walk, continued from `next` of an earlier answer: like the option `cursor`, for a call that other code made.
    *
    * @example
    * const call = db.student({ studentId: "A" }).out("enrolledIn").in("enrolledIn").ids({ budget: { requests: 3 } });

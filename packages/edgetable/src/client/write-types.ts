@@ -253,7 +253,7 @@ export interface NodeWrites<T extends ItemTypes> {
    * that writes the whole entry. With unique attributes a transaction. A repeated request may raise the version twice.
    *
    * @throws {schema.immutableAttribute} for an attribute of the key, one declared immutable, or the counted `version`
-   * @throws {execute.conflict} when other writers came between every time
+   * @throws {execute.conflict} when other writers changed the items in every attempt
    * @throws {execute.ambiguous} when an answer was lost and nothing tells whether this call made the write: with `if`,
    * `ifVersion`, `add` of a number or `append`, unless it is `idempotent`
    */

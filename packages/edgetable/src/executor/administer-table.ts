@@ -2,7 +2,7 @@ import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { compareExpiry, compareTable, createTableInput, expiryOf, type TableDifference } from "../requests/table.ts";
 import { keptByStream } from "../schema/catalog.ts";
 import type { TableDescription } from "../transport/operations.ts";
-import { noteComplete } from "./known-indexes.ts";
+import { noteComplete } from "./run-read.ts";
 import type { CallContext, Session } from "./session.ts";
 
 const FIRST_POLL = 20;

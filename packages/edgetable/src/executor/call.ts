@@ -219,7 +219,7 @@ export interface Report<T> {
   readonly missing: readonly unknown[];
   /** How many items stand where a row should and cannot be read as one; see `onStray`. */
   readonly strays: number;
-  /** Items of which a stored copy disagrees with their key; rows hold what the key says. */
+  /** Items with a stored copy that disagrees with their key. Rows contain the key's value. */
   readonly drifted: Drift;
   /** Derived attributes that were taken instead of counting edges or parts, with their freshness. */
   readonly kept?: readonly KeptStep[];

@@ -53,18 +53,18 @@ const stretch = promisify<string, string, number, typeof SCRYPT, Buffer>(scrypt)
 
 // Connections that share a secret stretch it once. Bounded, so that a program that invents secrets does not fill the memory.
 const KNOWN_LIMIT = 100;
-const known = new Map<string, Promise<string>>();
+const stretchedSecrets = new Map<string, Promise<string>>();
 
 const stretched = (passphrase: string, table: string): Promise<string> => {
   const id = JSON.stringify([table, passphrase]);
-  const found = known.get(id);
+  const found = stretchedSecrets.get(id);
   if (found) return found;
-  if (known.size >= KNOWN_LIMIT) known.clear();
+  if (stretchedSecrets.size >= KNOWN_LIMIT) stretchedSecrets.clear();
   // The salt follows from the table, so that every process with the passphrase derives the same key.
   const made = stretch(passphrase.normalize("NFC"), `edgetable cursors of ${table}`, SECRET_BYTES, SCRYPT).then((key) =>
     key.toString("base64url"),
   );
-  known.set(id, made);
+  stretchedSecrets.set(id, made);
   return made;
 };
 

@@ -10,7 +10,7 @@ import { own } from "../util/row.ts";
 export const isFailedCondition = (error: unknown): error is EdgetableError =>
   isEdgetableError(error) && error.details["fault"] === "ConditionalCheckFailedException";
 
-const holds = (term: Term, item: Item | undefined): boolean => {
+const isMet = (term: Term, item: Item | undefined): boolean => {
   const value = item && "attribute" in term ? own(item, term.attribute) : undefined;
   switch (term.kind) {
     case "absent":
@@ -28,10 +28,10 @@ const holds = (term: Term, item: Item | undefined): boolean => {
     case "atLeast":
       return value !== undefined && "N" in value && Number(value.N) >= term.least;
     case "parent": {
-      let held = value;
+      let inner = value;
       for (const step of term.within)
-        held = (held && (typeof step === "number" ? "L" in held && held.L[step] : "M" in held && own(held.M, step))) || undefined;
-      return held !== undefined && term.type in held;
+        inner = (inner && (typeof step === "number" ? "L" in inner && inner.L[step] : "M" in inner && own(inner.M, step))) || undefined;
+      return inner !== undefined && term.type in inner;
     }
     case "where":
       return true;
@@ -40,7 +40,7 @@ const holds = (term: Term, item: Item | undefined): boolean => {
 
 /** What the failed condition of a step means, from the item that DynamoDB found, or undefined if there is none. */
 export const failureOf = (step: WriteItem, found: Item | undefined): Failure => {
-  const failed = step.terms.find((term) => !holds(term, found)) ?? step.terms.find((term) => term.kind === "where");
+  const failed = step.terms.find((term) => !isMet(term, found)) ?? step.terms.find((term) => term.kind === "where");
   // Every term holds by now: the item changed between the failure and its report. Plan again.
   return failed?.failure ?? { reason: "staleRead" };
 };

@@ -30,7 +30,7 @@ const incompleteEntries = ({ catalog }: Session, ours: ModelDescription, recorde
   return incomplete;
 };
 
-const read = async (session: Session, { model }: Knowledge, context: CallContext): Promise<ReadonlySet<string>> => {
+const readIncomplete = async (session: Session, { model }: Knowledge, context: CallContext): Promise<ReadonlySet<string>> => {
   // The call's own report names what the call asks for: the record is read once for all calls.
   const { current } = await readRecord(session, { meter: new Meter(0), deadline: context.deadline, signal: context.signal });
   return current ? incompleteEntries(session, model, current.model) : NONE;
@@ -43,7 +43,7 @@ export const readsDeclaredIndex = ({ catalog }: Session, steps: readonly AccessS
 
 /**
  * Checks that the table's record has the entries of the indexes that are read. Gives true if it has all of the model, so that
- * nothing need be checked any more. One GetItem for each session, and one for each call while an entry is incomplete.
+ * nothing needs to be checked. One GetItem for each session, and one for each call while an entry is incomplete.
  *
  * @throws {plan.indexIncomplete} when old items may lack the keys of the index
  */
@@ -51,7 +51,7 @@ export const checkIndexes = async (session: Session, steps: readonly AccessStep[
   let known = sessions.get(session.jobs);
   if (!known) sessions.set(session.jobs, (known = { model: describeModel(session.catalog), reading: undefined }));
   const knowledge = known;
-  const reading = (knowledge.reading ??= read(session, knowledge, context));
+  const reading = (knowledge.reading ??= readIncomplete(session, knowledge, context));
   const forget = (): void => {
     if (knowledge.reading === reading) knowledge.reading = undefined;
   };

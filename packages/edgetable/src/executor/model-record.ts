@@ -83,11 +83,11 @@ const RECORD_TYPE = "~model";
 
 const FAILED = { reason: "conditionFailed" } as const;
 
-const textOf = (value: RecordedModel | undefined): string | undefined =>
+const recordText = (value: RecordedModel | undefined): string | undefined =>
   value && JSON.stringify({ ...value, model: JSON.parse(descriptionText(value.model)) as unknown });
 
 /**
- * Replaces the record if it is as it was read. Gives false if another process changed it meanwhile. A record of nothing is
+ * Replaces the record if it is unchanged since it was read. Returns false if another process changed it. A record of nothing is
  * removed.
  */
 export const writeRecord = async (
@@ -111,7 +111,7 @@ export const writeRecord = async (
     [MODEL, after.current],
     [MIGRATION, after.migration],
   ] as const) {
-    const text = textOf(value);
+    const text = recordText(value);
     if (text === undefined) remove.push(attribute);
     else set[attribute] = { S: text };
   }
@@ -131,6 +131,6 @@ export const writeRecord = async (
     if (!isFailedCondition(error)) throw error;
     // An earlier attempt, whose answer was lost, may have written it.
     const found = (error.details["item"] as Item | undefined) ?? {};
-    return textIn(found[MODEL]) === textOf(after.current) && textIn(found[MIGRATION]) === textOf(after.migration);
+    return textIn(found[MODEL]) === recordText(after.current) && textIn(found[MIGRATION]) === recordText(after.migration);
   }
 };

@@ -50,18 +50,16 @@ const partOf = (catalog: Catalog, { shape }: StoredRow, { select, index }: ReadF
     (select?.includes(field) ?? true) && (copied?.includes(field) ?? true) && (!projected || isProjected(shape, field, projected));
 };
 
-/** Fields of a row that are not the schema's: Edgetable keeps them, or they are those of other rows. */
-const keptFields = (catalog: Catalog, shape: Shape, definition: Definition): readonly string[] => [
-  ...(shape.kind === "edge" ? ["from", "to"] : []),
-  ...(shape.kind === "part" ? ownerFields(catalog, shape.definition) : []),
-  ...(definition.version ? [VERSION] : []),
-  ...timeNames(definition),
-  ...derivedNames(definition),
-];
-
 const parseWhole = (catalog: Catalog, { shape, row }: StoredRow, definition: Definition & { readonly schema: AnySchema }): Row => {
   const names = attributeNames(definition.schema);
-  const kept = keptFields(catalog, shape, definition);
+  // These fields are not the schema's: Edgetable maintains them, or they belong to other rows.
+  const kept = [
+    ...(shape.kind === "edge" ? ["from", "to"] : []),
+    ...(shape.kind === "part" ? ownerFields(catalog, shape.definition) : []),
+    ...(definition.version ? [VERSION] : []),
+    ...timeNames(definition),
+    ...derivedNames(definition),
+  ];
   const given: Record<string, unknown> = {};
   const rest: Record<string, unknown> = {};
   for (const field of Object.keys(row)) {

@@ -14,7 +14,7 @@ export type ReadStop = "requests" | "units" | "time";
 export interface Turn {
   /** Requests that are kept for partitions that were not read yet. */
   readonly kept?: number;
-  /** Whether it is the first of its partition: without it the page could not go on from there. */
+  /** Whether it is the first of its partition: without it the page could not be continued there. */
   readonly isFirst?: boolean;
 }
 

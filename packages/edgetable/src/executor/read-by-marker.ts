@@ -22,7 +22,7 @@ const NONE: Rows = { found: [], next: undefined };
 /**
  * Reads the marker of a unique value, then the node that it names, and gives the node only if it has the value. The
  * value may pass to another node between the two reads, or the first read may be of the past: then both are made again,
- * strongly consistent. A marker that twice in a row names a node without the value is an orphan, and nobody has the value.
+ * strongly consistent. If the marker names a node without the value twice in a row, it is an orphan and no node has the value.
  *
  * @param read reads the node with an id
  * @throws {execute.timeout} when the value passed on between the reads until the deadline
@@ -45,8 +45,8 @@ export const readByMarker = async (
     if (!id) return NONE;
     const rows = await read(id, strong);
     const [one] = rows.found;
-    const held = one && markerKey(catalog, { node, field }, one.row);
-    if (held && sameKey(held, key)) return rows;
+    const ownMarker = one && markerKey(catalog, { node, field }, one.row);
+    if (ownMarker && sameKey(ownMarker, key)) return rows;
     if (strong && named === text) return NONE;
     if (strong) named = text;
     strong = true;

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { GetStep, HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
+import type { AccessStep, GetStep, HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { sameValue } from "../keys/template.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import { decodeOwn, isExpired, isOfShape, shapeOf } from "../requests/decode-item.ts";
@@ -14,7 +14,6 @@ import { byIdentity, checkedItem, type Found, identity, type Reader, readRow, ty
 import type { ReadBudget } from "./read-budget.ts";
 import type { ParseRow } from "./parse-rows.ts";
 import { acceptItems, countPartition, nextPage, openPartition, pageOf, passesAll, startKeyOf } from "./read-partition.ts";
-import { readComplete } from "./known-indexes.ts";
 import type { CallContext, Session } from "./session.ts";
 
 const readBudgets = loadOnce(async () => import("./read-budget.ts"));
@@ -22,6 +21,55 @@ const readBudgets = loadOnce(async () => import("./read-budget.ts"));
 const merging = loadOnce(async () => import("./merge-partitions.ts"));
 
 const byMarker = loadOnce(async () => import("./read-by-marker.ts"));
+
+/** Sessions that know that every index finds all that their model says. */
+const knowing = new WeakSet<Session>();
+
+/** Notes that every index of a session's table is complete. */
+export const noteComplete = (session: Session): void => void knowing.add(session);
+
+interface IndexReading {
+  readonly steps: readonly AccessStep[];
+  /** True if the rows are wanted in any order, such as to count or delete them. */
+  readonly anyOrder?: boolean | undefined;
+}
+
+/**
+ * True if a step depends on index keys that the recorded model may lack or compute otherwise. A plain list of in-edges depends
+ * on them only for its order: those edges have been in `reverse` since they were linked.
+ */
+const mayLack = ({ catalog }: Session, step: AccessStep, anyOrder: boolean): boolean => {
+  if (step.kind !== "query" || step.index === undefined) return false;
+  if (!catalog.escapes || step.index !== "reverse" || step.sort?.kind === "range") return true;
+  if (step.sort?.template.parts.some(({ kind }) => kind === "field")) return true;
+  return step.shapes.some((id) => {
+    const shape = catalog.shapesById[id];
+    return shape?.kind === "node" || (!anyOrder && catalog.edges[shape?.definition ?? ""]?.orderBy !== undefined);
+  });
+};
+
+const readiness = loadOnce(async () => import("./index-readiness.ts"));
+
+/**
+ * Reads once the indexes are known to be complete. The record of the table's model is read beside the first read of an index,
+ * but before the first read of an index that the model declares, because that one is more likely to be new.
+ *
+ * @throws {plan.indexIncomplete} when old items may lack the keys of an index
+ */
+export const readComplete = async <T>(
+  session: Session,
+  { steps, anyOrder = false }: IndexReading,
+  context: CallContext,
+  read: () => Promise<T>,
+): Promise<T> => {
+  if (knowing.has(session) || !steps.some((step) => mayLack(session, step, anyOrder))) return read();
+  const { checkIndexes, readsDeclaredIndex } = await readiness();
+  const checking = checkIndexes(session, steps, context);
+  if (readsDeclaredIndex(session, steps)) await checking;
+  const [rows, isComplete] = await Promise.all([read(), checking]);
+  if (isComplete) noteComplete(session);
+  return rows;
+};
 
 /** Finds a node whose table key does not follow from its id. */
 export type FindNode = (node: string, id: Row, context: CallContext) => Promise<Record<string, unknown> | undefined>;
@@ -103,10 +151,6 @@ const readSource = async (reader: Reader, source: number, from: Key | undefined)
   }
 };
 
-/** True if a source has to be read as several partitions: also a page in the one shard of a known id, which continues after shards grew. */
-const isSpread = ({ limit }: Reader, { scatter, partition }: QueryStep): boolean =>
-  scatter !== undefined || (limit !== undefined && partition.parts.some((part) => part.kind === "field" && part.format.kind === "shard"));
-
 /** Reads the sources of a plan one after the other, until there is enough. */
 const readSources = async (reader: Reader, from: Position): Promise<Rows> => {
   const { plan, limit, backward } = reader;
@@ -119,9 +163,12 @@ const readSources = async (reader: Reader, from: Position): Promise<Rows> => {
     if (!one) return { found, next: undefined, begun };
     const rest = found.length === 0 || limit === undefined ? reader : { ...reader, limit: limit - found.length };
     const place = source === from.source ? from : { source, key: undefined, backward };
-    const part = isSpread(rest, one)
-      ? await (await merging()).readMerged(rest, [source], place)
-      : await readSource(rest, source, place.key);
+    // A page in the one shard of a known id merges too: the next page continues after the shards have grown.
+    const isSharded = one.partition.parts.some((part) => part.kind === "field" && part.format.kind === "shard");
+    const part =
+      one.scatter !== undefined || (rest.limit !== undefined && isSharded)
+        ? await (await merging()).readMerged(rest, [source], place)
+        : await readSource(rest, source, place.key);
     if (found.length === 0) begun = part.begun;
     found.push(...part.found);
     if (part.stopped) return { ...part, found, begun };
@@ -256,19 +303,17 @@ const countSource = async (reader: Reader, source: number): Promise<number> => {
 export const runCount = (session: Session, request: ReadRequest, context: CallContext): Promise<number> =>
   request.empty
     ? Promise.resolve(0)
-    : readComplete(session, { steps: request.plan.sources, anyOrder: true }, context, () => countAll(session, request, context));
-
-const countAll = async (session: Session, request: ReadRequest, context: CallContext): Promise<number> => {
-  const { plan, binding, limit: wanted = Number.POSITIVE_INFINITY } = request;
-  const reader = { session, plan, binding, context, limit: undefined, backward: false };
-  let count = 0;
-  if (plan.merged && request.limit === undefined) {
-    for (const one of await Promise.all([...plan.sources.keys()].map(async (at) => countSource(reader, at)))) count += one;
-    return count;
-  }
-  for (const at of plan.sources.keys()) {
-    if (count >= wanted) break;
-    count += await countSource({ ...reader, limit: request.limit === undefined ? undefined : wanted - count }, at);
-  }
-  return Math.min(count, wanted);
-};
+    : readComplete(session, { steps: request.plan.sources, anyOrder: true }, context, async () => {
+        const { plan, binding, limit: wanted = Number.POSITIVE_INFINITY } = request;
+        const reader = { session, plan, binding, context, limit: undefined, backward: false };
+        let count = 0;
+        if (plan.merged && request.limit === undefined) {
+          for (const one of await Promise.all([...plan.sources.keys()].map(async (at) => countSource(reader, at)))) count += one;
+          return count;
+        }
+        for (const at of plan.sources.keys()) {
+          if (count >= wanted) break;
+          count += await countSource({ ...reader, limit: request.limit === undefined ? undefined : wanted - count }, at);
+        }
+        return Math.min(count, wanted);
+      });

@@ -46,20 +46,6 @@ const without = (row: Row, fields: readonly string[]): Row => {
   return rest;
 };
 
-// The schema sees neither the version nor the fields of a part's owner.
-const validateWhole = (catalog: Catalog, write: LogicalWrite & { readonly kind: "create" | "put" }): Maybe<LogicalWrite> => {
-  const entry = write.of === "node" ? catalog.nodes[write.name] : catalog.parts[write.name];
-  if (!entry) return write;
-  const owner = write.of === "part" ? ownerFields(catalog, write.name) : NONE;
-  const given = without(write.row, entry.definition.version ? [...owner, VERSION] : owner);
-  return andThen(validateRow(entry.definition.schema, given, `"${write.name}"`), (valid) => {
-    if (owner.length === 0) return { ...write, row: valid };
-    const row: Record<string, unknown> = { ...valid };
-    for (const field of owner) row[field] = write.row[field];
-    return { ...write, row };
-  });
-};
-
 // A schema may turn a value into none: the field is removed then.
 const validateSet = (schema: AnySchema, changes: Changes, what: string, whole: boolean): Maybe<Changes> => {
   let given = changes.set;
@@ -82,17 +68,6 @@ const validateSet = (schema: AnySchema, changes: Changes, what: string, whole: b
 
 const validateReverse = <W extends LogicalWrite & { readonly reverse: Row }>(schema: AnySchema, write: W, what: string): Maybe<W> =>
   hasFields(write.reverse) ? andThen(validateChanges(schema, write.reverse, what), (reverse) => ({ ...write, reverse })) : write;
-
-const validateNewEdge = (
-  catalog: Catalog,
-  write: LogicalWrite & { readonly kind: "link" | "putEdge" },
-  schema: AnySchema,
-): Maybe<LogicalWrite> => {
-  const given = catalog.edges[write.edge]?.definition.version ? without(write.row, VERSIONED) : write.row;
-  return andThen(validateRow(schema, given, `"${write.edge}"`), (row): Maybe<LogicalWrite> =>
-    validateReverse(schema, { ...write, row }, `the other copy of "${write.edge}"`),
-  );
-};
 
 const loadOperands = loadOnce(async () => import("../schema/check-operands.ts"));
 
@@ -127,14 +102,6 @@ const validateChange = (
   );
 };
 
-const schemaOf = (
-  catalog: Catalog,
-  write: Exclude<LogicalWrite, { kind: "create" | "put" | "upsert" | "upsertEdge" }>,
-): AnySchema | undefined => {
-  if ("edge" in write) return catalog.edges[write.edge]?.definition.schema;
-  return (write.of === "node" ? catalog.nodes : catalog.parts)[write.name]?.definition.schema;
-};
-
 /**
  * Rows that are made from what was read, as their schemas give them back.
  *
@@ -156,14 +123,32 @@ const validateRows = async (catalog: Catalog, needs: readonly RowNeed[]): Promis
  * @throws {schema.invalidValue}
  */
 export const validateWrite = (catalog: Catalog, write: LogicalWrite): Maybe<LogicalWrite> => {
-  if (write.kind === "create" || write.kind === "put") return validateWhole(catalog, write);
+  if (write.kind === "create" || write.kind === "put") {
+    // The schema sees neither the version nor the fields of a part's owner.
+    const entry = write.of === "node" ? catalog.nodes[write.name] : catalog.parts[write.name];
+    if (!entry) return write;
+    const owner = write.of === "part" ? ownerFields(catalog, write.name) : NONE;
+    const given = without(write.row, entry.definition.version ? [...owner, VERSION] : owner);
+    return andThen(validateRow(entry.definition.schema, given, `"${write.name}"`), (valid) => {
+      if (owner.length === 0) return { ...write, row: valid };
+      const row: Record<string, unknown> = { ...valid };
+      for (const field of owner) row[field] = write.row[field];
+      return { ...write, row };
+    });
+  }
   if (write.kind === "upsert" || write.kind === "upsertEdge")
     return andThen(validateWrite(catalog, write.create), (create) =>
       andThen(validateWrite(catalog, write.update), (update) => ({ ...write, create, update }) as typeof write),
     );
-  const schema = schemaOf(catalog, write);
+  const entry = "edge" in write ? catalog.edges[write.edge] : (write.of === "node" ? catalog.nodes : catalog.parts)[write.name];
+  const schema = entry?.definition.schema;
   if (!schema || write.kind === "delete" || write.kind === "check" || write.kind === "unlink") return write;
-  if (write.kind === "link" || write.kind === "putEdge") return validateNewEdge(catalog, write, schema);
+  if (write.kind === "link" || write.kind === "putEdge") {
+    const given = catalog.edges[write.edge]?.definition.version ? without(write.row, VERSIONED) : write.row;
+    return andThen(validateRow(schema, given, `"${write.edge}"`), (row): Maybe<LogicalWrite> =>
+      validateReverse(schema, { ...write, row }, `the other copy of "${write.edge}"`),
+    );
+  }
   if (write.kind === "relink" && write.type !== undefined) return write;
   return validateChange(catalog, write, schema);
 };
@@ -228,14 +213,6 @@ interface Refusal {
   readonly found: Item | undefined;
 }
 
-/** The failure is blamed on the writes that set the condition, or on all that share the item if none is known to. */
-const blamedWrites = ({ writes, asked = [] }: PlannedItem, failure: Failure): readonly number[] => {
-  const text = exactText(failure);
-  const blamed: number[] = [];
-  for (const { write, failures } of asked) if (failures.some((one) => exactText(one) === text)) blamed.push(write);
-  return blamed.length > 0 ? blamed : writes;
-};
-
 /** The result of a write that conditions refused. The next plan goes by the items that were not as they were read. */
 const refused = (sending: Sending, refusals: readonly Refusal[], error: EdgetableError): Failed => {
   const { session, context, plan, encoded, started } = sending;
@@ -256,7 +233,11 @@ const refused = (sending: Sending, refusals: readonly Refusal[], error: Edgetabl
     if (failure.reason === "staleRead") images[keyId(key)] = found ?? null;
     const isShown = failure.reason !== "endMissing" && found && shape && isOfShape(catalog, shape, found);
     const current = isShown ? readableRow(sending, shape, found) : undefined;
-    for (const write of blamedWrites(planned, failure)) failed.push({ write, failure, current });
+    // The writes that set the condition have failed; if that is not known, all that share the item.
+    const { writes, asked = [] } = planned;
+    const text = exactText(failure);
+    const setters = asked.filter(({ failures }) => failures.some((one) => exactText(one) === text)).map(({ write }) => write);
+    for (const write of setters.length > 0 ? setters : writes) failed.push({ write, failure, current });
   }
   return { ok: false, failed, images };
 };
@@ -381,7 +362,7 @@ const NOTHING: Images = Object.freeze({});
  * plans again from the items that refused the write when it is not.
  *
  * @param read what the caller has read already, by the needs' ids
- * @throws {execute.conflict} when other writers came between every time
+ * @throws {execute.conflict} when other writers changed the items in every attempt
  * @throws {execute.ambiguous} when the answer to an attempt was lost and nothing tells whether it took effect
  */
 export const runPlanned = async (
@@ -416,6 +397,17 @@ export const runPlanned = async (
     retryable: true,
     details: { tries: TRIES },
   });
+};
+
+/** Makes what a planner plans from what its caller has read: if the items have changed since, the write fails. */
+export const runOnce = (session: Session, planner: () => WritePlan, context: CallContext): Promise<WriteResult> => {
+  let isPlanned = false;
+  const once: WritePlanner = () => {
+    if (isPlanned) return { kind: "settled", write: 0, failure: { reason: "conditionFailed" } };
+    isPlanned = true;
+    return planner();
+  };
+  return runPlanned(session, once, context);
 };
 
 /** Makes writes together; see {@link runPlanned}. */

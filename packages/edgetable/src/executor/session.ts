@@ -140,8 +140,8 @@ interface Waiting {
 // The longest that a timer of Node can wait.
 const LONGEST_SLEEP = 2 ** 31 - 1;
 
-// A reason that is not an Error: nobody waits for the sleep, so an error with its stack would be waste.
-const CANCELLED = "nobody waits";
+// Not an Error: nothing awaits the sleep, so a stack trace would be wasted.
+const CANCELLED = "not awaited";
 
 /** A gate for at most `limit` requests at a time. */
 export const limitConcurrency = (limit: number, effects: Effects): Gate => {

@@ -28,13 +28,6 @@ interface Beginning {
   readonly whole: boolean;
 }
 
-const wholeTable = (operation: string): EdgetableError =>
-  new EdgetableError(
-    "plan.unsupported",
-    `${operation} concerns the whole table, and this connection is one tenant's. Use the connection that \`as\` was called on.`,
-    { details: { operation } },
-  );
-
 const unknownField = (catalog: Catalog, fields: readonly string[]): EdgetableError | undefined => {
   const known = [...new Set(Object.values(catalog.nodes).flatMap(({ idFields }) => idFields))];
   const unknown = fields.find((field) => !known.includes(field));
@@ -85,14 +78,6 @@ const isOwnJob = ({ owners, tenant }: Guard, id: string): boolean => {
   return continues(owner, owners.get(node));
 };
 
-const isOwnCounter = ({ owners }: Guard, partition: string): boolean => {
-  const node = partition.split("#")[1] ?? "";
-  const owner = owners.get(node);
-  if (owner === undefined) return false;
-  const beginning = counterOf(node, owner, "-", 0).partition.split("#").slice(0, 3).join("#");
-  return continues(partition, beginning);
-};
-
 const ownsMarker = ({ owners }: Guard, partition: string, marker: Item): boolean =>
   continues(textAt(marker, OWNER), owners.get(partition.split("#")[1] ?? ""));
 
@@ -102,16 +87,22 @@ const mayName = (guard: Guard, item: Item, writes: boolean): boolean => {
   const partition = textAt(item, index.partitionKey);
   if (partition === MODEL_RECORD) return !writes;
   if (partition.startsWith(CURSORS)) return true;
-  // A key alone says nothing of its owner: the answer is looked at, and what is put.
+  // A key does not tell its owner: the item that is read or put does.
   if (partition.startsWith("~unique#")) return !(OWNER in item) || ownsMarker(guard, partition, item);
-  if (partition.startsWith("~counter#")) return isOwnCounter(guard, partition);
+  if (partition.startsWith("~counter#")) {
+    const node = partition.split("#")[1] ?? "";
+    const owner = guard.owners.get(node);
+    if (owner === undefined) return false;
+    const beginning = counterOf(node, owner, "-", 0).partition.split("#").slice(0, 3).join("#");
+    return continues(partition, beginning);
+  }
   if (partition === JOBS) return isOwnJob(guard, jobIdOf(textAt(item, index.sortKey)));
   if (partition.startsWith(`${JOBS}#`)) return isOwnJob(guard, jobIdOf(partition.slice(JOBS.length + 1)));
   const degree = partition.startsWith("~degree#") ? readDegreeGuard(guard.catalog, item) : undefined;
   return degree !== undefined && isOwn(guard, index.partitionKey, degree.partition);
 };
 
-const refuse = ({ keys, tenant }: Guard, operation: string, attribute: string, text: string): never => {
+const refuseForeign = ({ keys, tenant }: Guard, operation: string, attribute: string, text: string): never => {
   const names = (key: PartitionKey): boolean => key.attribute === attribute && templateMatches(key.template, text);
   const fields = Object.keys(tenant).join(" and ");
   const unscoped = keys.covered.some(names) ? undefined : keys.uncovered.find(names);
@@ -132,7 +123,7 @@ const checkKey = (guard: Guard, operation: string, key: Key, writes = true): voi
   const { partitionKey } = guard.catalog.index;
   const text = textAt(key, partitionKey);
   if (isOwn(guard, partitionKey, text) || (text.startsWith("~") && mayName(guard, key, writes))) return;
-  refuse(guard, operation, partitionKey, text);
+  refuseForeign(guard, operation, partitionKey, text);
 };
 
 /** Checks the keys of indexes that a write gives an item: by them another tenant would find it. */
@@ -141,7 +132,7 @@ const checkEntries = (guard: Guard, operation: string, item: Item): void => {
     const text = textAt(item, partitionKey);
     if (text === "" || isOwn(guard, partitionKey, text)) continue;
     const isForeign = guard.keys.covered.some(({ attribute, template }) => attribute === partitionKey && templateMatches(template, text));
-    if (isForeign) refuse(guard, operation, partitionKey, text);
+    if (isForeign) refuseForeign(guard, operation, partitionKey, text);
   }
 };
 
@@ -169,7 +160,7 @@ const checkUpdate = (guard: Guard, operation: string, input: Update): void => {
 const partitionOf = ({ catalog }: Guard, { IndexName }: QueryInput): string =>
   [catalog.index, ...catalog.indexes].find(({ name }) => name === IndexName)?.partitionKey ?? "";
 
-/** Checks a Query. Gives it so that its answer shows from which partitions of the table its items are. */
+/** Checks a Query, and returns one that also reads the table's partition key of each item. */
 const checkQuery = (guard: Guard, input: QueryInput): QueryInput => {
   const { partitionKey } = guard.catalog.index;
   const attribute = partitionOf(guard, input);
@@ -177,7 +168,7 @@ const checkQuery = (guard: Guard, input: QueryInput): QueryInput => {
   const text = textAt({ value: input.ExpressionAttributeValues?.[value] }, "value");
   const named = nameOf(input, name);
   const isJobs = input.IndexName === undefined && text === JOBS;
-  if (named !== attribute || (!isJobs && !isOwn(guard, attribute, text))) refuse(guard, "Query", attribute, text);
+  if (named !== attribute || (!isJobs && !isOwn(guard, attribute, text))) refuseForeign(guard, "Query", attribute, text);
   if (!guard.crossing.has(attribute)) {
     if (input.ExclusiveStartKey && !isJobs) checkKey(guard, "Query", input.ExclusiveStartKey, false);
     return input;
@@ -231,7 +222,11 @@ const checkRequest = <O extends Operation>(guard: Guard, operation: O, given: Op
       }
       return given;
     default:
-      throw wholeTable(operation);
+      throw new EdgetableError(
+        "plan.unsupported",
+        `${operation} concerns the whole table, and this connection is one tenant's. Use the connection that \`as\` was called on.`,
+        { details: { operation } },
+      );
   }
 };
 

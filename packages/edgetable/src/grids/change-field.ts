@@ -6,7 +6,6 @@ import type { Field, FieldValue, NewFieldType } from "../client/field-types.ts";
 import { partWrites } from "../client/writes.ts";
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { addCosts, type Cost, NO_COST, type RunOptions } from "../executor/call.ts";
-import type { CallContext } from "../executor/session.ts";
 import { exactText } from "../keys/template.ts";
 import type { ValueStorage } from "../schema/definition.ts";
 import type { Key } from "../transport/operations.ts";
@@ -55,9 +54,6 @@ interface PlacedValue extends Stored {
   readonly in: StoredValue | RowDocument;
 }
 
-// Each step is a call with the connection's own deadline.
-const stepContext = ({ model, job }: Change): CallContext => model.driver.context({ signal: job.signal });
-
 /**
  * Reads the values of a field, in steps: those that the index finds or, where rows have documents, those of all rows of the
  * parent, for the index follows documents late. A value is what its item holds now.
@@ -71,7 +67,8 @@ async function* valuesOf(change: Change, field: StoredField): AsyncGenerator<rea
   let after: Key | undefined;
   do {
     job.check();
-    const context = stepContext(change);
+    // Each step is a call with the connection's own deadline.
+    const context = change.model.driver.context({ signal: change.job.signal });
     const { candidates, next } = await readStream(model, stream, { limit: STEP, after }, context);
     const asked = candidates.map(({ id }) => (inDocuments ? documentItem(model, id) : valueItem(model, id, field.fieldId)));
     const find = await readItems(model, { asked, consistent: true }, context);
@@ -157,15 +154,6 @@ const lossesOf = async (
   return { losses, lost, values };
 };
 
-const refuseLosses = (field: Field, to: Field, { losses, lost, values }: Awaited<ReturnType<typeof lossesOf>>): EdgetableError => {
-  const shown = losses.slice(0, 3).map(({ row, value }) => `${jsonText(value)} of ${jsonText(row)}`);
-  return new EdgetableError(
-    "grid.lostValues",
-    `${lost} of ${values} values of the ${field.type} field "${field.name}" (${field.fieldId}) are nothing of the type ${to.type}: ${shown.join(", ")}${lost > shown.length ? " and others" : ""}. Correct them, or remove them with { losing: "remove" }. Nothing was changed.`,
-    { details: { field: field.fieldId, from: field.type, to: to.type, lost, values, losses } },
-  );
-};
-
 const isSameType = (a: Field, b: Field): boolean => {
   const typeOf = ({
     fieldId: _id,
@@ -186,7 +174,13 @@ const checkAll = async (change: Change, to: Field): Promise<void> => {
   const found = await lossesOf(change, field, to);
   if (found.lost === 0) return;
   await changeField(change, bare);
-  throw refuseLosses(field, to, found);
+  const { losses, lost, values } = found;
+  const shown = losses.slice(0, 3).map(({ row, value }) => `${jsonText(value)} of ${jsonText(row)}`);
+  throw new EdgetableError(
+    "grid.lostValues",
+    `${lost} of ${values} values of the ${field.type} field "${field.name}" (${field.fieldId}) are nothing of the type ${to.type}: ${shown.join(", ")}${lost > shown.length ? " and others" : ""}. Correct them, or remove them with { losing: "remove" }. Nothing was changed.`,
+    { details: { field: field.fieldId, from: field.type, to: to.type, lost, values, losses } },
+  );
 };
 
 /** Gives the values of the type before the new type. */
@@ -221,9 +215,6 @@ const replaceIn = async ({ model, fieldId, job }: Change, id: Row, document: Row
   return written?.cost ?? NO_COST;
 };
 
-const jobName = ({ node }: GridModel, what: string, parent: Row, fieldId: string): string =>
-  `${what} ${node.name} ${fieldId} ${hexHashOf(exactText(parent)).slice(0, 32)}`;
-
 interface Ask {
   readonly run: RunOptions;
   readonly fieldId: string;
@@ -234,7 +225,7 @@ interface Ask {
 /** Errors of a change that was not made. A field that is between two types says so itself. */
 const REFUSALS: readonly string[] = ["grid.lostValues", "grid.retyping", "grid.unknownField"];
 
-const begin = async <Result>(
+const runFieldChange = async <Result>(
   model: GridModel,
   parent: Row,
   { ask, what, fingerprint, at }: Pick<Change, "at"> & { readonly ask: Ask; readonly what: string; readonly fingerprint: string },
@@ -242,7 +233,8 @@ const begin = async <Result>(
 ): Promise<Result> => {
   const { run, fieldId, indexLag = INDEX_LAG, onProgress } = ask;
   const options = { fingerprint, ...(run.signal ? { signal: run.signal } : {}) };
-  const ended = await runOwnJob<{ readonly result: Result } | EdgetableError>(model.driver, jobName(model, what, parent, fieldId), {
+  const name = `${what} ${model.node.name} ${fieldId} ${hexHashOf(exactText(parent)).slice(0, 32)}`;
+  const ended = await runOwnJob<{ readonly result: Result } | EdgetableError>(model.driver, name, {
     options,
     work: async (job) => {
       try {
@@ -259,7 +251,7 @@ const begin = async <Result>(
 };
 
 /**
- * Gives a field another type. All values are checked first, and then converted; who writes meanwhile writes what survives.
+ * Gives a field another type. All values are checked first, and then converted. Concurrent writers may only write values that survive.
  * The same call resumes one that was cut off.
  */
 export const retypeField = async (
@@ -272,7 +264,7 @@ export const retypeField = async (
   const field = fieldIn(list, ask.fieldId);
   const to = retyped(model, field, given);
   const what = { ask, what: "retype", fingerprint: exactText(given).slice(0, 1000), at: list.storage.at };
-  return begin(model, parent, what, async (change) => {
+  return runFieldChange(model, parent, what, async (change) => {
     checkStorage(change, list);
     if (options.dryRun) return { ...(await lossesOf(change, field, to)), field: bare(field), cost: change.cost };
     if (field.state === "converting" && !isSameType(field, to))
@@ -319,7 +311,7 @@ export const deleteField = async (model: GridModel, parent: Row, ask: Ask): Prom
   const list = await readList(model, parent, model.driver.context(ask.run));
   // One that is being deleted is hidden from everyone else.
   if (!list.fields.some(({ fieldId, state }) => fieldId === ask.fieldId && state === "deleting")) fieldIn(list, ask.fieldId);
-  return begin(model, parent, { ask, what: "delete-field", fingerprint: "", at: list.storage.at }, async (change) => {
+  return runFieldChange(model, parent, { ask, what: "delete-field", fingerprint: "", at: list.storage.at }, async (change) => {
     const field = await changeField(change, (one) => ({ ...one, state: "deleting" }));
     if (!field) return { values: 0, cost: change.cost };
     const writes = partWrites(model.driver, model.value);

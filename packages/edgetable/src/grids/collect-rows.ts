@@ -11,7 +11,7 @@ import type { FieldValue } from "../client/field-types.ts";
 import type { GridPage } from "../client/grid-types.ts";
 import type { StoredField } from "./field-list.ts";
 import { behind, type Bounds, comparable } from "./field-value.ts";
-import { type AskedItem, type GridModel, orderField, parentOf, readItems, rowIn } from "./grid-model.ts";
+import { type GridModel, orderField, parentOf, readItems, rowIn } from "./grid-model.ts";
 import { boundsIn, type Column, mayBeEmpty, type Resolved } from "./grid-state.ts";
 import {
   attributeOrder,
@@ -38,7 +38,7 @@ export interface StartValue {
   readonly behind: boolean;
 }
 
-const narrowed = (bounds: Bounds, { text, behind: isBehind }: StartValue, forward: boolean): Bounds => {
+const boundsFrom = (bounds: Bounds, { text, behind: isBehind }: StartValue, forward: boolean): Bounds => {
   if (!forward) {
     const high = isBehind ? text : behind(text);
     return bounds.high !== undefined && comparePrimary(bounds.high, high) < 0 ? bounds : { ...bounds, high };
@@ -46,8 +46,6 @@ const narrowed = (bounds: Bounds, { text, behind: isBehind }: StartValue, forwar
   const low = isBehind ? behind(text) : text;
   return bounds.low !== undefined && comparePrimary(bounds.low, low) > 0 ? bounds : { ...bounds, low };
 };
-
-const isNothing = ({ low, high }: Bounds): boolean => low !== undefined && high !== undefined && comparePrimary(low, high) >= 0;
 
 const PUSHED: ReadonlySet<string> = new Set(["eq", "lt", "lte", "gt", "gte", "between", "beginsWith"]);
 
@@ -124,8 +122,9 @@ export const streamsOf = (model: GridModel, resolved: Resolved, backward: boolea
   const streams: RowStream[] = [];
   if (first.by.kind === "field") {
     const all = boundsIn(model, resolved, first.by.field);
-    const bounds = all && start ? narrowed(all, start, forward) : all;
-    if (bounds && !isNothing(bounds)) streams.push(byField(model, parent, { field: first.by.field, bounds, forward }));
+    const bounds = all && start ? boundsFrom(all, start, forward) : all;
+    const isNowhere = bounds?.low !== undefined && bounds.high !== undefined && comparePrimary(bounds.low, bounds.high) >= 0;
+    if (bounds && !isNowhere) streams.push(byField(model, parent, { field: first.by.field, bounds, forward }));
   } else {
     const { name } = first.by;
     const range = rangeOf(model, resolved, { name, start, forward });
@@ -149,8 +148,6 @@ export interface Hydrated {
   readonly cells: ReadonlyMap<string, FieldValue>;
 }
 
-const nodeItem = ({ node }: GridModel, { id }: Candidate): AskedItem => ({ shape: node.shape, row: id });
-
 /** Reads rows with the values of some fields; those that are gone, or are no longer where an index found them, are left out. */
 export const hydrate = async (
   model: GridModel,
@@ -164,7 +161,7 @@ export const hydrate = async (
   const { catalog } = model.driver;
   const asked = candidates.map((candidate) => ({
     candidate,
-    node: nodeItem(model, candidate),
+    node: { shape: model.node.shape, row: candidate.id },
     values: valueItems(model, resolved.list, candidate.id, fields),
   }));
   const find = await readItems(model, { asked: asked.flatMap(({ node, values }) => [node, ...values]), consistent: false }, context);
@@ -235,7 +232,7 @@ const SPARE = 1.25;
 const PLACES_AHEAD = 4;
 
 /** How many candidates give so many rows, from the share that was in the answer so far. Fills each BatchGetItem. */
-const sifted = (left: number, taken: number, examined: number, items: number): number => {
+const candidatesFor = (left: number, taken: number, examined: number, items: number): number => {
   const likely = examined === 0 ? Math.max(left, FIRST_CANDIDATES) : Math.ceil((left * examined * SPARE) / Math.max(taken, 1));
   const grown = Math.min(likely, examined === 0 ? likely : 2 * Math.max(examined, FIRST_CANDIDATES));
   const filled = Math.floor((Math.ceil((grown * items) / BATCH_GET_KEYS) * BATCH_GET_KEYS) / items);
@@ -294,7 +291,7 @@ interface Placed extends RowPosition {
 }
 
 /** The rows of a stream in its order, behind the key where it begins. */
-const inOrder = (
+const orderedRows = (
   { forward, placeOf, textOf }: RowStream,
   rows: readonly Hydrated[],
   { sort: [first] }: Resolved,
@@ -341,7 +338,7 @@ const collectRare = async (
   for (let at = place.stream; at < streams.length; at++) {
     const order = streams[at] as RowStream;
     const own = found.filter((one) => order.rows === "all" || isEmpty(one) === (order.rows === "empty"));
-    for (const { one, key } of inOrder(order, own, resolved, at === place.stream ? place.key : undefined)) {
+    for (const { one, key } of orderedRows(order, own, resolved, at === place.stream ? place.key : undefined)) {
       if (rows.length === limit) return { rows, end: endBehind(rows, backward), stopped: undefined };
       rows.push({ ...one, stream: at, candidate: { ...one.candidate, key } });
     }
@@ -380,7 +377,7 @@ export const collect = async (
     const isSifted = resolved.filters.length > 0 || stream.rows === "empty" || keep !== undefined;
     const left = limit - rows.length;
     const size = affordable(
-      isSifted ? sifted(left, rows.length, examined, 1 + itemsFor(resolved.list, fields.length)) : left,
+      isSifted ? candidatesFor(left, rows.length, examined, 1 + itemsFor(resolved.list, fields.length)) : left,
       stream,
       wanted,
       reading,

@@ -62,7 +62,9 @@ const nameOf = (target: ColumnTarget): string | undefined => {
   }
 };
 
-const checkHeader = (header: readonly string[]): void => {
+/** The names of the columns, as the first record has them. */
+export const readHeader = (record: readonly string[]): readonly string[] => {
+  const header = record.map((name) => name.replace(/^\uFEFF/, "").trim());
   if (header.every((name) => name === "")) throw invalidCsv("The file has no header: its first record must name the columns.");
   const unnamed = header.indexOf("");
   if (unnamed >= 0)
@@ -75,12 +77,6 @@ const checkHeader = (header: readonly string[]): void => {
     throw invalidCsv(`The header has one column, ${jsonText(only)}. If ${jsonText(other)} separates the columns, tell the parser so.`, {
       column: only,
     });
-};
-
-/** The names of the columns, as the first record has them. */
-export const readHeader = (record: readonly string[]): readonly string[] => {
-  const header = record.map((name) => name.replace(/^\uFEFF/, "").trim());
-  checkHeader(header);
   return header;
 };
 

@@ -151,25 +151,18 @@ export const defineAll = (model: GridModel, list: FieldList, given: readonly New
   return all;
 };
 
-const changed = (model: GridModel, { fields }: FieldList, field: StoredField, changes: FieldChanges): StoredField => {
+const changedField = (model: GridModel, { fields }: FieldList, field: StoredField, changes: FieldChanges): StoredField => {
   checkMembers({ ...changes }, ["name", "required", "default"]);
-  let one: StoredField = field;
-  if (changes.name !== undefined)
-    one = {
-      ...one,
-      name: checkName(
-        changes.name,
-        fields.filter(({ fieldId }) => fieldId !== field.fieldId),
-      ),
-    };
-  if (changes.required !== undefined) one = { ...one, required: changes.required };
-  return "default" in changes ? withDefault(model, one, changes.default) : one;
+  const others = fields.filter(({ fieldId }) => fieldId !== field.fieldId);
+  const name = changes.name === undefined ? field.name : checkName(changes.name, others);
+  const changed: StoredField = { ...field, name, required: changes.required ?? field.required };
+  return "default" in changes ? withDefault(model, changed, changes.default) : changed;
 };
 
 /** A field, as callers see it. */
 const shownField = ({ other: _other, ...field }: StoredField): Field => field;
 
-const placed = (list: FieldList, fieldId: string, place: ColumnPlace): readonly StoredField[] => {
+const reorderedFields = (list: FieldList, fieldId: string, place: ColumnPlace): readonly StoredField[] => {
   const moved = fieldIn(list, fieldId);
   const others = list.fields.filter((field) => field !== moved);
   if (typeof place === "number") return others.toSpliced(inRange("place", place, [0, list.fields.length - 1]), 0, moved);
@@ -204,18 +197,18 @@ export const definitions = (model: GridModel, parent: Row): Definitions => {
       }),
     change: (run, fieldId, changes) =>
       changeList(model, parent, run, (list) => {
-        const field = changed(model, list, fieldIn(list, fieldId), changes);
+        const field = changedField(model, list, fieldIn(list, fieldId), changes);
         return { fields: replace(list, field), result: shownField(field) };
       }),
     move: (run, fieldId, place) =>
       changeList(model, parent, run, (list) => {
-        const fields = placed(list, fieldId, place);
+        const fields = reorderedFields(list, fieldId, place);
         return { fields, result: liveFields({ ...list, fields }).map(shownField) };
       }),
   };
 };
 
-/** A field with another type, as yet without values. */
+/** A field with another type, before its values are converted. */
 export const retyped = (model: GridModel, field: StoredField, given: NewFieldType): Field => {
   const settings = typeOf(model, field.name, given);
   checkMembers(given, ["type", ...OWN_MEMBERS[settings["type"] as FieldType]]);

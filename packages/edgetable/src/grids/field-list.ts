@@ -98,7 +98,7 @@ export interface Changed<Result> {
 
 const PAUSES = { baseDelay: 10, maxDelay: 500 };
 
-/** How one item of a parent is changed as one: read, and written if nobody else has meanwhile; else again. */
+/** How one item of a parent is changed: read, then written if it is unchanged, else read again. */
 interface ItemChange<State extends { readonly version: number }, Result> {
   readonly run: RunOptions;
   /** The item's own key. */

@@ -264,9 +264,11 @@ export const checkValue = (catalog: Catalog, field: Field, value: unknown, row?:
   if (fits !== undefined && !tooLong) return fits;
   const where = row ? ` of the row ${exactText(row)}` : "";
   const why = tooLong ? `has more than ${MOST_BYTES} bytes` : `is not ${takes(field)}`;
+  const text = typeof value === "number" ? String(value) : jsonText(value);
+  const shown = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
   throw new EdgetableError(
     "grid.invalidValue",
-    `The value ${shownValue(value)} for the ${field.type} field "${field.name}" (${field.fieldId})${where} ${why}.`,
+    `The value ${shown} for the ${field.type} field "${field.name}" (${field.fieldId})${where} ${why}.`,
     {
       details: { row, field: field.fieldId, name: field.name, type: field.type, value },
     },
@@ -274,11 +276,6 @@ export const checkValue = (catalog: Catalog, field: Field, value: unknown, row?:
 };
 
 const MOST_SHOWN = 80;
-
-const shownValue = (value: unknown): string => {
-  const text = typeof value === "number" ? String(value) : jsonText(value);
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
-};
 
 /** Separates the choices of one cell: a comma would be quoted in most CSV files, and stands in many choices. */
 const BETWEEN_CHOICES = ";";
@@ -299,9 +296,6 @@ export const writeText = (catalog: Catalog, from: Field, value: FieldValue["valu
   const [only] = idFields;
   return only !== undefined && idFields.length === 1 ? String((value as NodeId)[only]) : JSON.stringify(value);
 };
-
-const textOf = (catalog: Catalog, from: Field, value: FieldValue["value"]): string =>
-  from.type === "reference" ? referenceKey(catalog, from.node, value as NodeId) : writeText(catalog, from, value);
 
 const readReference = (catalog: Catalog, field: Field & { readonly type: "reference" }, text: string): FieldInput | undefined => {
   const { idFields } = defined(catalog.nodes[field.node], field.node);
@@ -358,9 +352,10 @@ export const convert = (catalog: Catalog, from: Field, to: Field, value: FieldVa
   if (same !== undefined) return same;
   if (to.type === "boolean" && from.type === "number") return value === 0 ? false : value === 1 ? true : undefined;
   if (to.type === "number" && from.type === "boolean") return value === true ? 1 : 0;
-  // The id of a node is no text that anybody wrote.
+  // A user did not write the id of a node as text.
   if (from.type === "reference" && to.type !== "text") return undefined;
-  return readText(catalog, to, textOf(catalog, from, value));
+  const text = from.type === "reference" ? referenceKey(catalog, from.node, value as NodeId) : writeText(catalog, from, value);
+  return readText(catalog, to, text);
 };
 
 /** A text as filters compare it: as the field orders it. */

@@ -32,11 +32,11 @@ interface Part {
   readonly holds: "document" | "value";
 }
 
-const known = new WeakMap<Catalog, ReadonlyMap<string, Part>>();
+const partsByCatalog = new WeakMap<Catalog, ReadonlyMap<string, Part>>();
 
 /** The parts that concern documents: all documents, and the value items of node types that are declared to have documents. */
 const partsOf = (catalog: Catalog): ReadonlyMap<string, Part> => {
-  let parts = known.get(catalog);
+  let parts = partsByCatalog.get(catalog);
   if (parts) return parts;
   const found = new Map<string, Part>();
   for (const { name: node, definition } of Object.values(catalog.nodes)) {
@@ -45,7 +45,7 @@ const partsOf = (catalog: Catalog): ReadonlyMap<string, Part> => {
     found.set(names.document, { node, holds: "document" });
     if (definition.fields.storage === "document") found.set(names.value, { node, holds: "value" });
   }
-  known.set(catalog, (parts = found));
+  partsByCatalog.set(catalog, (parts = found));
   return parts;
 };
 

@@ -101,7 +101,7 @@ const intoDocument = async (move: Move, { id, document }: SeenRow, list: FieldLi
     move.page.found++;
     const values = withValues(list, new Map(own.map((one) => [one.fieldId, one])), new Map());
     const written = await writeDocument(model, id, { before: document, epoch: list.storage.epoch, values }, { signal: run.signal });
-    // Whoever came before has read the same items.
+    // Earlier callers have read the same items.
     if (!written) return;
     spend(move, written.cost);
     move.page.moved++;
@@ -248,9 +248,6 @@ const arrive: typeof takePage = async (move, items, context) => {
   }
 };
 
-const nextPass = (state: MoveState, phase: MoveState["phase"]): void =>
-  void Object.assign(state, { phase, pass: state.pass + 1, start: undefined, seen: 0, found: 0, isProof: true });
-
 /**
  * Moves the values of all rows of a node type to another storage, beside readers and writers. Each parent's list first says
  * that its values are on their way, so that whatever is acknowledged afterwards is where they will be or is found by a pass;
@@ -277,7 +274,8 @@ export const moveValues = async (driver: Driver, run: Run, settings: MoveSetting
       return;
     }
     const ended = state.phase === "rows" ? "arrival" : "done";
-    nextPass(state, state.isProof ? ended : "rows");
+    const phase = state.isProof ? ended : "rows";
+    Object.assign(state, { phase, pass: state.pass + 1, start: undefined, seen: 0, found: 0, isProof: true });
     move.refused = undefined;
     if (refused) throw refused;
   }

@@ -49,8 +49,6 @@ export interface Numbered {
   readonly cells: readonly string[];
 }
 
-const isRecord = (given: unknown): given is readonly string[] => Array.isArray(given) && given.every((cell) => typeof cell === "string");
-
 /** The records of a file behind its header, in steps. An empty line is none. */
 export async function* readSteps(
   source: CsvSource,
@@ -65,7 +63,7 @@ export async function* readSteps(
   let records: Numbered[] = [];
   let record = 0;
   for await (const cells of given as AsyncIterable<unknown>) {
-    if (!isRecord(cells))
+    if (!Array.isArray(cells) || !cells.every((cell) => typeof cell === "string"))
       throw invalidCsv(`Record ${record + 1} is ${jsonText(cells).slice(0, 80)}: have the parser give each record as a list of texts.`, {
         record: record + 1,
       });
@@ -264,7 +262,7 @@ export const checkStep = async (
   const read = [];
   for (const record of records) read.push(await readRecord(pass, columns, record));
   const readable = read.filter(({ notes }) => !notes.some(({ problem }) => problem === "id" || problem === "cells"));
-  // Whoever writes a document adds to what is in it.
+  // A write to a document adds to its values.
   const readsDocuments = consistent && usesDocuments(list.storage);
   const asked = new Map(readable.map(({ row }) => [row, { node: nodeItem(model, row.id), document: documentItem(model, row.id) }]));
   const context = model.driver.context(signal ? { signal } : {});

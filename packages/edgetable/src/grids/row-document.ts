@@ -189,7 +189,7 @@ export const writeDocument = async (
   }
 };
 
-/** The cost of a write that the caller looks at again in any case, so that its outcome may be lost. */
+/** The cost of a write. The caller reads the row again in any case, so its outcome does not matter. */
 export const costOfWrite = async (write: Promise<{ readonly cost: Cost }>): Promise<Cost> => {
   try {
     return (await write).cost;
@@ -213,7 +213,7 @@ export const withValues = (
   return all;
 };
 
-/** Takes back what was written for a row that went meanwhile. */
+/** Removes what was written for a row that has been deleted since. */
 export const withdraw = async (model: GridModel, id: Row, version: number, run: RunOptions): Promise<Cost> => {
   const { cost } = await partWrites(model.driver, model.document).delete(id, DOCUMENT, { ifVersion: version }).run(run);
   return addCosts(NO_COST, cost);

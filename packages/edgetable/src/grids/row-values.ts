@@ -82,7 +82,12 @@ export const checkGiven = (
   for (const [fieldId, input] of Object.entries(given)) {
     const field = fieldIn(list, fieldId);
     if (isEmpty(input)) {
-      if (field.required) throw emptied(field, id);
+      if (field.required)
+        throw new EdgetableError(
+          "grid.invalidValue",
+          `"${field.name}" (${field.fieldId}) of the row ${exactText(id)} is required, and has no value. Give it one.`,
+          { details: { row: id, field: field.fieldId, name: field.name, type: field.type, value: null } },
+        );
       checked.set(field, undefined);
       continue;
     }
@@ -94,15 +99,6 @@ export const checkGiven = (
   }
   return checked;
 };
-
-const emptied = (field: StoredField, row: Row): EdgetableError =>
-  new EdgetableError(
-    "grid.invalidValue",
-    `"${field.name}" (${field.fieldId}) of the row ${exactText(row)} is required, and has no value. Give it one.`,
-    {
-      details: { row, field: field.fieldId, name: field.name, type: field.type, value: null },
-    },
-  );
 
 /** What is given for a whole row: each field that is not given has its default, and the required ones must have a value. */
 export const completed = ({ list }: Seen, given: Readonly<Record<string, FieldInput>>): Readonly<Record<string, FieldInput>> => {
@@ -162,7 +158,7 @@ export const isStill = (before: FieldList, values: Values, after: Seen | undefin
   );
 };
 
-/** What was written for a row, and how it is taken back where the row or fields of it went meanwhile. */
+/** What was written for a row, and how to undo it if the row or its fields have been deleted since. */
 export interface WrittenValues {
   readonly atomic: SetOutcome["atomic"];
   readonly cost: Cost;
@@ -221,7 +217,7 @@ export const writeValues = async (
   const { storage } = list;
   if (!usesDocuments(storage)) return writeItems(model, seen, asked.values, asked.run);
   const isLeft = document?.epoch === storage.epoch && document.state === "left";
-  // Whoever moved the row's values away has read newer fields than these.
+  // A process that moved the row's values has read newer fields than these.
   if (isLeft && storage.to !== "items") return undefined;
   if (storage.to !== "items" || currentDocument(storage, document)) return writeInDocument(model, seen, asked);
   // No document may come to hold the row's values any more.

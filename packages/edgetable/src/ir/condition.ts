@@ -271,7 +271,7 @@ export const factWhere = ({ where, over }: Pick<DerivedFact, "where" | "over">):
 
 type Orderable = string | number | bigint;
 
-const compare = (a: unknown, b: unknown): number | undefined => {
+const compareValues = (a: unknown, b: unknown): number | undefined => {
   if (typeof a === "string" && typeof b === "string") return comparePrimary(a, b);
   const numeric = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
   // A number may be read back as a bigint.
@@ -287,7 +287,7 @@ const membersOf = (value: object): readonly (readonly [string, unknown])[] =>
   Object.entries(value).filter(([, member]) => member !== undefined);
 
 const equal = (a: unknown, b: unknown): boolean => {
-  const order = compare(a, b);
+  const order = compareValues(a, b);
   if (order !== undefined) return order === 0;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
   if (a instanceof Uint8Array || b instanceof Uint8Array) return false;
@@ -313,7 +313,7 @@ const contains = (value: unknown, member: unknown): boolean => {
 
 const fits = (operator: ComparisonOperator, value: unknown, operand: unknown): boolean => {
   // Values of different types have no order: no comparison of NaN holds.
-  const order = RANGES.has(operator) ? (compare(value, operand) ?? Number.NaN) : Number.NaN;
+  const order = RANGES.has(operator) ? (compareValues(value, operand) ?? Number.NaN) : Number.NaN;
   switch (operator) {
     case "eq":
       return value !== undefined && equal(value, operand);
@@ -329,7 +329,7 @@ const fits = (operator: ComparisonOperator, value: unknown, operand: unknown): b
       return order >= 0;
     case "between": {
       const [low, high] = operand as readonly [Orderable, Orderable];
-      return (compare(value, low) ?? Number.NaN) >= 0 && (compare(value, high) ?? Number.NaN) <= 0;
+      return (compareValues(value, low) ?? Number.NaN) >= 0 && (compareValues(value, high) ?? Number.NaN) <= 0;
     }
     case "beginsWith":
       return typeof value === "string" && value.startsWith(operand as string);
@@ -376,27 +376,25 @@ const boundsOf = (operator: ComparisonOperator, operand: unknown): { readonly lo
   }
 };
 
-const isComparisonOf =
-  (path: string) =>
-  (condition: Condition): condition is Condition & { readonly operator: ComparisonOperator } =>
-    condition.path === path && !condition.of;
-
 /** True if no value can satisfy all conditions on an attribute, so that nothing has to be read. */
 export const contradict = (conditions: readonly Condition[], values: readonly unknown[]): boolean =>
   conditions.some(({ path, operator, slot }) => {
     if (operator === "or" || operator === "not") return false;
     const operand = values[slot];
-    const beside = conditions.filter(isComparisonOf(path));
+    const beside = conditions.filter(
+      (condition: Condition): condition is Condition & { readonly operator: ComparisonOperator } =>
+        condition.path === path && !condition.of,
+    );
     if (operator === "eq") return beside.some((other) => other.slot !== slot && !fits(other.operator, operand, values[other.slot]));
     const { low } = boundsOf(operator, operand);
     if (!low) return false;
     return beside.some((other) => {
       const otherOperand = values[other.slot];
       // A value greater than a prefix that does not begin with it is behind the prefix.
-      if (other.operator === "beginsWith" && (compare(low.value, otherOperand) ?? 0) > 0)
+      if (other.operator === "beginsWith" && (compareValues(low.value, otherOperand) ?? 0) > 0)
         return !String(low.value).startsWith(String(otherOperand));
       const { high } = boundsOf(other.operator, otherOperand);
-      const order = high && compare(low.value, high.value);
+      const order = high && compareValues(low.value, high.value);
       return order !== undefined && (order > 0 || (order === 0 && !(low.inclusive && high?.inclusive)));
     });
   });

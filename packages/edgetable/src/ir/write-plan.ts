@@ -162,14 +162,14 @@ export const keyId = (key: Key): string => JSON.stringify(Object.values(key));
 
 /** True if two keys of one table are the same. */
 export const sameKey = (a: Key, b: Key): boolean => {
-  for (const attribute in a) if (!sameText(a[attribute], b[attribute])) return false;
+  for (const attribute in a) {
+    const [one, other] = [a[attribute] as KeyText, b[attribute] as KeyText];
+    if (one?.S !== other?.S || one?.N !== other?.N) return false;
+  }
   return true;
 };
 
 type KeyText = { readonly S?: string; readonly N?: string } | undefined;
-
-const sameText = (a: AttributeValue | undefined, b: AttributeValue | undefined): boolean =>
-  (a as KeyText)?.S === (b as KeyText)?.S && (a as KeyText)?.N === (b as KeyText)?.N;
 
 /** A key as messages show it: `STUDENT#S2 / #`. */
 export const keyShown = (key: Key): string =>

@@ -18,10 +18,6 @@ export interface IndexedTable {
   readonly indexes: readonly Index[];
 }
 
-const same = (a: Item, b: Item): boolean => JSON.stringify(Object.entries(a).toSorted()) === JSON.stringify(Object.entries(b).toSorted());
-const keyMoved = (index: Index, before: Item, after: Item): boolean =>
-  [index.partitionKey, index.sortKey].some((key) => key !== undefined && JSON.stringify(before[key]) !== JSON.stringify(after[key]));
-
 /** One item before and after a write; undefined: not there. */
 export interface ItemImages {
   readonly before: Item | undefined;
@@ -33,8 +29,10 @@ const indexWriteUnits = (table: IndexedTable, index: Index, { before, after }: I
   const old = projected(index, keys, before);
   const now = projected(index, keys, after);
   if (!old || !now) return (old ?? now) ? writeUnits(itemBytes((old ?? now) as Item)) : 0;
-  if (keyMoved(index, old, now)) return writeUnits(itemBytes(old)) + writeUnits(itemBytes(now));
-  return same(old, now) ? 0 : writeUnits(Math.max(itemBytes(old), itemBytes(now)));
+  const isMoved = keyAttributes(index).some((key) => JSON.stringify(old[key]) !== JSON.stringify(now[key]));
+  if (isMoved) return writeUnits(itemBytes(old)) + writeUnits(itemBytes(now));
+  const text = (item: Item): string => JSON.stringify(Object.entries(item).toSorted());
+  return text(old) === text(now) ? 0 : writeUnits(Math.max(itemBytes(old), itemBytes(now)));
 };
 
 /**

@@ -64,7 +64,7 @@ interface Computed {
   readonly unfit: UnfitItem | undefined;
 }
 
-const compute = (wanted: WantedKeys, shape: Shape, item: Item, row: Row): Computed => {
+const computeKeys = (wanted: WantedKeys, shape: Shape, item: Item, row: Row): Computed => {
   const { catalog } = wanted;
   const values = new Map<string, AttributeValue | undefined>();
   let unfit: UnfitItem | undefined;
@@ -81,7 +81,7 @@ const compute = (wanted: WantedKeys, shape: Shape, item: Item, row: Row): Comput
   return { values, unfit };
 };
 
-const correct = (wanted: WantedKeys, shape: Shape, item: Item, values: Computed["values"]): Finding => {
+const correctKeys = (wanted: WantedKeys, shape: Shape, item: Item, values: Computed["values"]): Finding => {
   const { catalog } = wanted;
   const isMissing = (attribute: string): boolean => (values.has(attribute) ? values.get(attribute) === undefined : !(attribute in item));
   const set: Record<string, AttributeValue> = {};
@@ -137,8 +137,8 @@ export const findStaleKeys = (wanted: WantedKeys, item: Item): Finding => {
     };
     return { kind: "unfit", unfit };
   }
-  const { values, unfit } = compute(wanted, shape, item, row);
+  const { values, unfit } = computeKeys(wanted, shape, item, row);
   if (unfit && !wanted.leavesOut) return { kind: "unfit", unfit };
-  const finding = correct(wanted, shape, item, values);
+  const finding = correctKeys(wanted, shape, item, values);
   return unfit && finding.kind === "right" ? { kind: "unfit", unfit } : finding;
 };

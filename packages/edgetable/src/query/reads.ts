@@ -54,35 +54,31 @@ export interface Want {
   readonly select?: readonly string[] | undefined;
 }
 
-const directions = (catalog: Catalog, state: NeighbourState): readonly ("out" | "in")[] => {
-  // A symmetric edge lies in both partitions, so that either direction is "out".
-  if (defined(catalog.edges[state.edge], "edge").definition.symmetric) return ["out"];
-  return state.direction === "both" ? ["out", "in"] : [state.direction];
-};
-
-const expand = (state: NeighbourState, { kind }: Want, direction: "out" | "in"): Expand => ({
-  kind: "expand",
-  node: state.node,
-  edge: state.edge,
-  direction,
-  anchor: state.anchor,
-  known: [],
-  range: [],
-  filter: [],
-  ordered: state.ordered,
-  forward: state.forward,
-  consistent: state.consistent,
-  index: state.index,
-  // Where the neighbour itself may lie in the edge's item, all of that is read.
-  select: kind === "nodes" && state.conditions.length > 0 ? undefined : state.select,
-});
-
-const filtered = (state: NeighbourState, input: LogicalPlan): LogicalPlan =>
-  state.conditions.length === 0 ? input : { kind: "filter", input, conditions: state.conditions };
-
 /** The logical plan of a chain. */
 export const neighbourPlan = (catalog: Catalog, state: NeighbourState, want: Want): LogicalPlan => {
-  const inputs = directions(catalog, state).map((direction) => filtered(state, expand(state, want, direction)));
+  const { direction: asked, conditions } = state;
+  // A symmetric edge lies in both partitions, so that either direction is "out".
+  const isSymmetric = defined(catalog.edges[state.edge], "edge").definition.symmetric;
+  const directions: readonly ("out" | "in")[] = isSymmetric ? ["out"] : asked === "both" ? ["out", "in"] : [asked];
+  const inputs = directions.map((direction): LogicalPlan => {
+    const expand: Expand = {
+      kind: "expand",
+      node: state.node,
+      edge: state.edge,
+      direction,
+      anchor: state.anchor,
+      known: [],
+      range: [],
+      filter: [],
+      ordered: state.ordered,
+      forward: state.forward,
+      consistent: state.consistent,
+      index: state.index,
+      // The edge's item may contain the neighbour itself: read all of it.
+      select: want.kind === "nodes" && conditions.length > 0 ? undefined : state.select,
+    };
+    return conditions.length === 0 ? expand : { kind: "filter", input: expand, conditions };
+  });
   const [only] = inputs;
   const edges: LogicalPlan = inputs.length === 1 && only ? only : { kind: "union", inputs };
   if (want.kind === "count") return { kind: "count", input: edges, server: false };

@@ -27,7 +27,7 @@ const numberText = (value: number | bigint, path: string): string => {
   return String(value);
 };
 
-// Members that differ for JavaScript may be one for DynamoDB, which refuses a set that has it twice: 1 and 1n, equal bytes.
+// DynamoDB rejects a set with equal members, and JavaScript has members that differ only here: 1 and 1n, two arrays of equal bytes.
 const distinct = (members: readonly string[]): string[] => [...new Set(members)];
 
 // A number is read as `number` or `bigint` by its size, so that a set of numbers may hold both.
@@ -46,25 +46,6 @@ const encodeSet = (value: ReadonlySet<unknown>, path: string): AttributeValue =>
 const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
 
-// A list's holes are members, which `map` would leave out.
-const encodeList = (value: readonly unknown[], path: string, level: number): AttributeValue => {
-  const list: AttributeValue[] = [];
-  for (let at = 0; at < value.length; at++) list.push(encodeValue(value[at], `${path}[${at}]`, level + 1));
-  return { L: list };
-};
-
-const encodeMap = (value: object, path: string, level: number): AttributeValue => {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null)
-    throw unsupported(path, value, [`an instance of ${value.constructor.name}`, CONVERT]);
-  const map: Record<string, AttributeValue> = {};
-  for (const [name, member] of Object.entries(value)) {
-    if (name === "__proto__") throw unsupported(`${path}.${name}`, member, ["an object's prototype to JavaScript", CONVERT]);
-    if (member !== undefined) map[wellFormed(name, path)] = encodeValue(member, `${path}.${name}`, level + 1);
-  }
-  return { M: map };
-};
-
 /**
  * The stored form of a declared date.
  *
@@ -77,11 +58,24 @@ export const encodeDate = (value: Date, path: string): AttributeValue => {
 };
 
 const encodeObject = (value: object, path: string, level: number): AttributeValue => {
-  if (Array.isArray(value)) return encodeList(value, path, level);
   if (value instanceof Uint8Array) return { B: toBase64(value) };
   if (value instanceof Set) return encodeSet(value, path);
   if (value instanceof Date) throw unsupported(path, value, ["a Date", "Declare the attribute in `dates`, or store ISO 8601 text"]);
-  return encodeMap(value, path, level);
+  if (Array.isArray(value)) {
+    // `map` would skip the holes of a sparse array.
+    const list: AttributeValue[] = [];
+    for (let at = 0; at < value.length; at++) list.push(encodeValue(value[at], `${path}[${at}]`, level + 1));
+    return { L: list };
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null)
+    throw unsupported(path, value, [`an instance of ${value.constructor.name}`, CONVERT]);
+  const map: Record<string, AttributeValue> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (name === "__proto__") throw unsupported(`${path}.${name}`, member, ["an object's prototype to JavaScript", CONVERT]);
+    if (member !== undefined) map[wellFormed(name, path)] = encodeValue(member, `${path}.${name}`, level + 1);
+  }
+  return { M: map };
 };
 
 /**
@@ -111,18 +105,16 @@ export const encodeValue = (value: unknown, path: string, level = 1): AttributeV
 /** The decimal of a stored number; of 0 for anything else. */
 export const decimalIn = (value: AttributeValue | undefined): string => (value && "N" in value ? value.N : "0");
 
-const decodeMap = (map: Readonly<Record<string, AttributeValue>>): Record<string, unknown> => {
-  const value: Record<string, unknown> = {};
-  for (const name in map) setOwn(value, name, decodeValue(map[name] as AttributeValue));
-  return value;
-};
-
 /** The JavaScript value of DynamoDB's form: the inverse of {@link encodeValue}. */
 export const decodeValue = (value: AttributeValue): unknown => {
   if ("S" in value) return value.S;
   if ("N" in value) return readDecimal(value.N);
   if ("BOOL" in value) return value.BOOL;
-  if ("M" in value) return decodeMap(value.M);
+  if ("M" in value) {
+    const members: Record<string, unknown> = {};
+    for (const name in value.M) setOwn(members, name, decodeValue(value.M[name] as AttributeValue));
+    return members;
+  }
   if ("L" in value) return value.L.map(decodeValue);
   if ("NULL" in value) return null;
   if ("SS" in value) return new Set(value.SS);
@@ -133,11 +125,10 @@ export const decodeValue = (value: AttributeValue): unknown => {
 
 type KeyType = Template["type"];
 
-// Bounds that exclude a text end with U+0000. Nothing lies right above or below a number: the plan checks such a condition again.
-const withoutEnd = (text: string): string => (text.endsWith("\u0000") ? text.slice(0, -1) : text);
-
 /** The value of a computed attribute whose text is given. A number's text sorts as the number does. */
-export const keyValue = (type: KeyType, text: string): AttributeValue => (type === "N" ? { N: decimalOf(withoutEnd(text)) } : { S: text });
+export const keyValue = (type: KeyType, text: string): AttributeValue =>
+  // An exclusive bound ends with U+0000. Numbers have no such neighbour, so the plan checks the condition again.
+  type === "N" ? { N: decimalOf(text.endsWith("\u0000") ? text.slice(0, -1) : text) } : { S: text };
 
 /** The text by which a key's value sorts: of a number the one that `keyValue` takes. */
 export const keyTextOf = (value: AttributeValue | undefined): string | undefined => {

@@ -62,12 +62,6 @@ export const sealCursor = (position: Position, query: string, secrets: Secrets):
   return sealText(text, query, secrets);
 };
 
-const open = (bytes: Buffer, query: string, secret: string): Buffer => {
-  const decipher = createDecipheriv("aes-256-gcm", keyOf(secret), bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
-  decipher.setAAD(Buffer.from(query)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-  return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
-};
-
 const invalid = (cause?: unknown): EdgetableError =>
   new EdgetableError(
     "cursor.invalid",
@@ -106,7 +100,10 @@ export const openSealed = <T>(
   let cause: unknown;
   for (const secret of secrets ?? []) {
     try {
-      return read(open(typeof sealed === "string" ? Buffer.from(sealed, "base64url") : sealed, query, secret));
+      const bytes = typeof sealed === "string" ? Buffer.from(sealed, "base64url") : sealed;
+      const decipher = createDecipheriv("aes-256-gcm", keyOf(secret), bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+      decipher.setAAD(Buffer.from(query)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      return read(Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]));
     } catch (error) {
       cause = error;
     }

@@ -39,34 +39,8 @@ const placeAll = (template: Template, fields: Row, row: Record<string, unknown>)
   }
 };
 
-const readSources = (shape: Shape, item: Item, row: Record<string, unknown>): void => {
-  for (const { attribute, template } of shape.spares) {
-    const fields = readKey(template, item[attribute]);
-    if (fields) placeAll(template, fields, row);
-  }
-  for (const { attribute, template } of shape.sources) {
-    const value = item[attribute];
-    if (value === undefined || !(template.type in value)) continue;
-    const fields = readKey(template, value);
-    if (fields === undefined) {
-      const text = keyTextOf(value);
-      throw new EdgetableError("keys.unreadable", `"${attribute}" is "${text}", which is not of the form ${template.source}.`, {
-        details: { attribute, text, template: template.source, shape: shape.id },
-      });
-    }
-    placeAll(template, fields, row);
-  }
-};
-
-const reviveDates = (shape: Shape, row: Record<string, unknown>): void => {
-  for (const field of shape.dates) {
-    const value = own(row, field);
-    if (typeof value === "string") row[field] = new Date(value);
-    else if (field === shape.ttl && typeof value === "number") row[field] = new Date(value * 1000);
-  }
-};
-
-const aliased = (shape: Shape, node: Record<string, unknown>): Record<string, unknown> => {
+/** The row of a reference edge, made of the row of its source. */
+const referenceRow = (shape: Shape, node: Record<string, unknown>): Record<string, unknown> => {
   const row: Record<string, unknown> = { from: {}, to: {} };
   for (const path in shape.alias) place(row, path, node[shape.alias[path] as string]);
   const ends = new Set(Object.values(shape.alias ?? {}));
@@ -74,12 +48,6 @@ const aliased = (shape: Shape, node: Record<string, unknown>): Record<string, un
   for (const field of fields) if (Object.hasOwn(node, field)) row[field] = node[field];
   return row;
 };
-
-const typed = (shape: Shape, row: Record<string, unknown>): Record<string, unknown> => ({
-  ...row,
-  from: { type: shape.from, ...(row["from"] as object) },
-  to: { type: shape.to, ...(row["to"] as object) },
-});
 
 /** How the attributes of a shape's items become fields. */
 interface Naming {
@@ -100,26 +68,24 @@ interface FieldCopy {
 
 const namings = new WeakMap<Shape, Naming>();
 
-/** The attributes of the model that a shape's items may hold; undefined where the schema lists none or keeps others. */
-const listedBy = (catalog: Catalog, shape: Shape): readonly string[] | undefined => {
-  const definition = shape.role === "reference" ? catalog.nodes[shape.from ?? ""]?.definition : definitionOf(catalog, shape);
-  return definition ? attributesOf(definition) : [];
-};
-
 const namingOf = (catalog: Catalog, shape: Shape): Naming => {
   const known = namings.get(shape);
   if (known?.catalog === catalog) return known;
-  const listed = listedBy(catalog, shape);
+  // Undefined if the schema lists no attributes, or keeps those that it does not list.
+  const definition = shape.role === "reference" ? catalog.nodes[shape.from ?? ""]?.definition : definitionOf(catalog, shape);
+  const listed = definition ? attributesOf(definition) : [];
   const names = new Map<string, string | undefined>();
   for (const field of [...(listed ?? []), ...(shape.version ? ["version"] : [])]) names.set(shape.stored[field] ?? field, field);
   for (const [attribute, field] of Object.entries(shape.fields)) names.set(attribute, field);
   const copies = copiesOf(shape);
+  const owner = (shape.role === "reference" ? shape.from : shape.definition) ?? "";
+  const declared = (shape.kind === "edge" && shape.role !== "reference" ? catalog.edges : catalog.nodes)[owner]?.definition;
   const noField = [
     ...Object.keys(shape.keys),
     ...copies.map(({ attribute }) => attribute),
     catalog.typeAttribute,
     DELETING,
-    ...hiddenIn(catalog, shape),
+    ...(declared?.derived ? [...hiddenNames(declared), ...HIDDEN] : HIDDEN),
     "__proto__",
   ];
   for (const attribute of noField) if (attribute !== undefined) names.set(attribute, undefined);
@@ -128,14 +94,6 @@ const namingOf = (catalog: Catalog, shape: Shape): Naming => {
   const naming: Naming = { catalog, names, open: listed === undefined, copies: copies.filter(({ field }) => !keyed.has(field)) };
   namings.set(shape, naming);
   return naming;
-};
-
-// What an item holds for its derived attributes and copies beside its row.
-const hiddenIn = (catalog: Catalog, shape: Shape): readonly string[] => {
-  const { nodes, edges } = catalog;
-  const name = (shape.role === "reference" ? shape.from : shape.definition) ?? "";
-  const definition = (shape.kind === "edge" && shape.role !== "reference" ? edges : nodes)[name]?.definition;
-  return definition?.derived ? [...hiddenNames(definition), ...HIDDEN] : HIDDEN;
 };
 
 const copyLists = new WeakMap<Shape, readonly FieldCopy[]>();
@@ -194,7 +152,22 @@ export interface RowOptions {
  */
 export const decodeOwn = (catalog: Catalog, shape: Shape, item: Item, { unknown }: RowOptions = {}): Record<string, unknown> => {
   const row: Record<string, unknown> = {};
-  readSources(shape, item, row);
+  for (const { attribute, template } of shape.spares) {
+    const fields = readKey(template, item[attribute]);
+    if (fields) placeAll(template, fields, row);
+  }
+  for (const { attribute, template } of shape.sources) {
+    const stored = item[attribute];
+    if (stored === undefined || !(template.type in stored)) continue;
+    const fields = readKey(template, stored);
+    if (fields === undefined) {
+      const text = keyTextOf(stored);
+      throw new EdgetableError("keys.unreadable", `"${attribute}" is "${text}", which is not of the form ${template.source}.`, {
+        details: { attribute, text, template: template.source, shape: shape.id },
+      });
+    }
+    placeAll(template, fields, row);
+  }
   const { names, open, copies } = namingOf(catalog, shape);
   const all = open || unknown === "show";
   for (const attribute in item) {
@@ -204,15 +177,20 @@ export const decodeOwn = (catalog: Catalog, shape: Shape, item: Item, { unknown 
   for (const { attribute, field } of copies)
     if (!Object.hasOwn(row, field) && Object.hasOwn(item, attribute)) row[field] = decodeValue(item[attribute] as AttributeValue);
   if (shape.former) renewFields(shape, item, row);
-  if (shape.dates.length > 0) reviveDates(shape, row);
+  for (const field of shape.dates) {
+    const value = own(row, field);
+    if (typeof value === "string") row[field] = new Date(value);
+    else if (field === shape.ttl && typeof value === "number") row[field] = new Date(value * 1000);
+  }
   return row;
 };
 
 /** The row of an item: the inverse of `encodeItem`. */
 export const decodeItem = (catalog: Catalog, shape: Shape, item: Item, options?: RowOptions): Record<string, unknown> => {
-  const read = decodeOwn(catalog, shape, item, options);
-  const row = shape.role === "reference" ? aliased(shape, read) : read;
-  return shape.several ? typed(shape, row) : row;
+  const row = decodeOwn(catalog, shape, item, options);
+  const edge = shape.role === "reference" ? referenceRow(shape, row) : row;
+  if (!shape.several) return edge;
+  return { ...edge, from: { type: shape.from, ...(edge["from"] as object) }, to: { type: shape.to, ...(edge["to"] as object) } };
 };
 
 const stringIn = (item: Item, attribute: string): string | undefined => {
@@ -220,28 +198,23 @@ const stringIn = (item: Item, attribute: string): string | undefined => {
   return value && "S" in value ? value.S : undefined;
 };
 
-// Asked of every item that is read, and the same for all of a shape.
-const shared = new WeakMap<Template, { readonly with: Template; readonly fields: readonly string[] }>();
+// The fields that both key templates of a shape hold, by its sort key: every item that is read needs them.
+const sharedFields = new WeakMap<Template, { readonly partition: Template; readonly fields: readonly string[] }>();
 
-const sharedFields = (partition: Template, sort: Template): readonly string[] => {
-  let known = shared.get(sort);
-  if (known?.with !== partition)
-    shared.set(sort, (known = { with: partition, fields: sort.fields.filter((field) => partition.fields.includes(field)) }));
-  return known.fields;
-};
-
-// A node under its own id holds that id in both keys; an edge's item may differ from it in nothing else.
+// A node under its own id holds that id in both keys. An edge's item may differ from it in nothing else.
 const keysAgree = (catalog: Catalog, shape: Shape, item: Item): boolean => {
   const { partitionKey, sortKey } = catalog.index;
   if (sortKey === undefined) return true;
   const partition = shape.keys[partitionKey];
   const sort = shape.keys[sortKey];
   if (!partition || !sort) return true;
-  const shared = sharedFields(partition, sort);
-  if (shared.length === 0) return true;
+  let shared = sharedFields.get(sort);
+  if (shared?.partition !== partition)
+    sharedFields.set(sort, (shared = { partition, fields: sort.fields.filter((field) => partition.fields.includes(field)) }));
+  if (shared.fields.length === 0) return true;
   const first = readKey(partition, item[partitionKey]) ?? {};
   const second = readKey(sort, item[sortKey]) ?? {};
-  return shared.every((field) => !(field in first) || !(field in second) || sameValue(first[field], second[field]));
+  return shared.fields.every((field) => !(field in first) || !(field in second) || sameValue(first[field], second[field]));
 };
 
 const hasForm = (shape: Shape, attribute: string, item: Item): boolean => {

@@ -15,10 +15,6 @@ import { checkNewForm, oldValue } from "./former-fields.ts";
 const PARTITION_KEY_BYTES = 2048;
 const SORT_KEY_BYTES = 1024;
 
-// An attribute may be the sort key of the table and the partition key of an index: the smaller limit holds.
-const limitOf = (catalog: Catalog, attribute: string): number =>
-  [catalog.index, ...catalog.indexes].some((index) => index.sortKey === attribute) ? SORT_KEY_BYTES : PARTITION_KEY_BYTES;
-
 /**
  * Gives the text of a key attribute back.
  *
@@ -28,7 +24,8 @@ export const checkLength = <Text extends string | undefined>(catalog: Catalog, a
   // A UTF-16 unit takes at most three bytes in UTF-8: short texts need no count.
   if (text === undefined || text.length * 3 <= SORT_KEY_BYTES) return text;
   const bytes = keyBytes(text);
-  const limit = limitOf(catalog, attribute);
+  // An attribute may be the sort key of the table and the partition key of an index: the smaller limit holds.
+  const limit = [catalog.index, ...catalog.indexes].some((index) => index.sortKey === attribute) ? SORT_KEY_BYTES : PARTITION_KEY_BYTES;
   if (bytes <= limit) return text;
   const message = `The key attribute "${attribute}" would be ${bytes} bytes; DynamoDB allows ${limit}. Shorten the values in it.`;
   throw new EdgetableError("keys.tooLong", message, { details: { attribute, bytes, limit, text } });
@@ -173,8 +170,6 @@ export const storeField = (shape: Shape, field: string, value: unknown): Attribu
   return checkNewForm(shape, field, encodeField(shape, field, value));
 };
 
-const isEnd = (shape: Shape, field: string): boolean => shape.kind === "edge" && (field === "from" || field === "to");
-
 /** The field's own attribute in the item, or undefined when computed attributes carry it. */
 export const attributeOf = (shape: Shape, field: string): string | undefined =>
   shape.carried.includes(field) ? undefined : (shape.stored[field] ?? field);
@@ -201,14 +196,6 @@ const takenBy = ({ index, indexes, shapes, typeAttribute }: Catalog, shape: Shap
 export const isFilled = (catalog: Catalog, shape: Shape, field: string): boolean =>
   takenBy(catalog, shape).has(field) && attributeOf(shape, field) === field;
 
-const filledAttribute = (shape: Shape, field: string, attribute: string): never => {
-  throw new EdgetableError(
-    "schema.unknownAttribute",
-    `"${field}" is not an attribute of "${shape.definition}": Edgetable fills "${attribute}" itself. Leave it out, or give it another name.`,
-    { details: { attribute: field } },
-  );
-};
-
 /**
  * Gives the attribute into which a shape's field is written, undefined where computed attributes carry it.
  *
@@ -220,7 +207,12 @@ export const writtenBy = (catalog: Catalog, shape: Shape): ((field: string) => s
   return (field) => {
     const attribute = attributeOf(shape, field);
     if (attribute === field) refuseStoredNames(shape, [field]);
-    return attribute !== undefined && filled.has(attribute) ? filledAttribute(shape, field, attribute) : attribute;
+    if (attribute === undefined || !filled.has(attribute)) return attribute;
+    throw new EdgetableError(
+      "schema.unknownAttribute",
+      `"${field}" is not an attribute of "${shape.definition}": Edgetable fills "${attribute}" itself. Leave it out, or give it another name.`,
+      { details: { attribute: field } },
+    );
   };
 };
 
@@ -262,7 +254,7 @@ export const encodeItem = (catalog: Catalog, shape: Shape, row: Row): Item => {
   if (shape.sparse.length > 0) checkCarried(shape, row, (attribute) => Object.hasOwn(item, attribute));
   for (const field in row) {
     const value = row[field];
-    if (value === undefined || isEnd(shape, field)) continue;
+    if (value === undefined || (shape.kind === "edge" && (field === "from" || field === "to"))) continue;
     if (shape.copied && !shape.copied.includes(field) && !(shape.version && field === VERSION)) continue;
     const attribute = attributeFor(field);
     if (attribute !== undefined) item[attribute] = storeField(shape, field, value);

@@ -92,13 +92,13 @@ export const hydratedProjection = (catalog: Catalog, { nodes, select }: HydrateS
   projectionOf(catalog, { kind: "get", shapes: nodes, many: true, consistent: false, select });
 
 /** The attributes to read; undefined for all. */
-const projected = (catalog: Catalog, step: QueryStep): readonly string[] | undefined => {
+const readAttributes = (catalog: Catalog, step: QueryStep): readonly string[] | undefined => {
   if (step.counts || (!step.attributes && !step.select)) return undefined;
   const read = catalog.indexes.find(({ name }) => name === step.index);
   const asked = step.attributes ?? [...selectedAttributes(catalog, step, read)];
   // A global index may only be asked for what it projects (API_Query, Select).
-  const held = read && projectedAttributes(catalog, read);
-  return held ? asked.filter((attribute) => held.has(attribute)) : asked;
+  const projected = read && projectedAttributes(catalog, read);
+  return projected ? asked.filter((attribute) => projected.has(attribute)) : asked;
 };
 
 /** The sort keys in which a step's items lie; undefined for all of the partition. */
@@ -199,7 +199,7 @@ export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt
     values[NOW] = { N: String(livingAt) };
     filter += `${filter && " AND "}NOT (${nameIn(names, catalog.ttl, "#ttl")} < ${NOW})`;
   }
-  const selected = projected(catalog, step)?.map((attribute) => placeholders.name(attribute));
+  const selected = readAttributes(catalog, step)?.map((attribute) => placeholders.name(attribute));
   const { ExpressionAttributeNames, ExpressionAttributeValues } = placeholders.fields;
   const input: QueryInput = {
     TableName: catalog.table,

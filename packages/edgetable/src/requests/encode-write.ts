@@ -134,25 +134,24 @@ export const encodeSingle = ({ table, partitionKey }: WriteTarget, item: Exclude
   }
 };
 
-// A copy that does not hold what is changed has nothing to update: it is checked instead, in its place.
-const transactItem = ({ table, partitionKey }: WriteTarget, item: WriteItem): TransactWriteItem => {
-  const one = body(table, partitionKey, item);
-  if (item.kind !== "update" || one.UpdateExpression !== undefined) {
-    const action: Record<string, Body> = {};
-    action[actions[item.kind]] = one;
-    return action as unknown as TransactWriteItem;
-  }
-  const names: Record<string, string> = {};
-  const key = nameIn(names, partitionKey, "#0");
-  const anyhow = { ConditionExpression: `attribute_exists(${key}) OR attribute_not_exists(${key})`, ...namesOf(names) };
-  return { ConditionCheck: one.ConditionExpression === undefined ? { ...one, ...anyhow } : one } as unknown as TransactWriteItem;
-};
-
 /** Several items' writes as one transaction. The token makes a repeated request exact for ten minutes. */
 export const encodeTransaction = (target: WriteTarget, items: readonly WriteItem[], token: string): EncodedWrite => ({
   operation: "TransactWriteItems",
   input: {
-    TransactItems: items.map((item) => transactItem(target, item)),
+    TransactItems: items.map((item) => {
+      const { table, partitionKey } = target;
+      const one = body(table, partitionKey, item);
+      if (item.kind !== "update" || one.UpdateExpression !== undefined) {
+        const action: Record<string, Body> = {};
+        action[actions[item.kind]] = one;
+        return action as unknown as TransactWriteItem;
+      }
+      // A copy of an edge that stores none of the changed attributes is only checked.
+      const names: Record<string, string> = {};
+      const key = nameIn(names, partitionKey, "#0");
+      const anyhow = { ConditionExpression: `attribute_exists(${key}) OR attribute_not_exists(${key})`, ...namesOf(names) };
+      return { ConditionCheck: one.ConditionExpression === undefined ? { ...one, ...anyhow } : one } as unknown as TransactWriteItem;
+    }),
     ClientRequestToken: token,
     ReturnConsumedCapacity: "TOTAL",
   },

@@ -116,7 +116,7 @@ interface Comparison {
   readonly value: unknown;
 }
 
-const compare = (place: Place, { condition, value }: Comparison, names: Placeholders): string => {
+const compareExpression = (place: Place, { condition, value }: Comparison, names: Placeholders): string => {
   const name = names.path(place.attribute, place.within);
   const put = (one: unknown): string => names.value(place.encode(one));
   const { operator } = condition;
@@ -162,7 +162,7 @@ const compareCarried = (comparison: Comparison, names: Placeholders): string => 
   const end = open ? "" : alone ? literals(template, at + 1) : template.delimiter;
   const text = open ? encodePrefix : encodeKeyField;
   const encode = (one: unknown): AttributeValue => keyValue(template.type, literals(template, 0, at) + text(template, path, one) + end);
-  if (operator === "exists" || alone || (open && first)) return compare({ attribute, encode }, comparison, names);
+  if (operator === "exists" || alone || (open && first)) return compareExpression({ attribute, encode }, comparison, names);
   if (!first || (operator !== "eq" && operator !== "ne")) return fail();
   return `${operator === "ne" ? "NOT " : ""}begins_with(${names.name(attribute)}, ${names.value(encode(value))})`;
 };
@@ -181,9 +181,9 @@ const compareForms = (comparison: Comparison, names: Placeholders): string => {
     within,
     encode: (value) => encodeField(shape, whole, former ? oldValue(shape, whole, value) : value),
   });
-  const inNew = (): string => compare(place(now), comparison, names);
+  const inNew = (): string => compareExpression(place(now), comparison, names);
   if (!retyping && old === now) return inNew();
-  const inOld = compare(place(old, true), comparison, names);
+  const inOld = compareExpression(place(old, true), comparison, names);
   if (old === now) return operator === "exists" ? inNew() : `(${inOld} ${operator === "ne" ? "AND" : "OR"} ${inNew()})`;
   const name = names.name(old);
   return `((attribute_exists(${name}) AND ${inOld}) OR (attribute_not_exists(${name}) AND ${inNew()}))`;
@@ -208,7 +208,7 @@ const parenthesized = (text: string): string => {
   return text;
 };
 
-const one = ({ shape, values }: Compared, condition: Condition, names: Placeholders): string => {
+const oneCondition = ({ shape, values }: Compared, condition: Condition, names: Placeholders): string => {
   if (!isComparison(condition)) {
     const { operator, of = [] } = condition;
     const texts = of.map((conditions) => {
@@ -222,7 +222,7 @@ const one = ({ shape, values }: Compared, condition: Condition, names: Placehold
   if (shape.former?.[field]) return compareForms(comparison, names);
   const attribute = attributeOf(shape, field);
   if (attribute === undefined) return compareCarried(comparison, names);
-  return compare({ attribute, within, encode: (value) => encodeField(shape, path, value) }, comparison, names);
+  return compareExpression({ attribute, within, encode: (value) => encodeField(shape, path, value) }, comparison, names);
 };
 
 /**
@@ -231,7 +231,7 @@ const one = ({ shape, values }: Compared, condition: Condition, names: Placehold
  * @throws {plan.unsupported} for a comparison that a field inside a computed attribute does not allow
  */
 export const conditionExpression = (shape: Shape, { conditions, values }: Conditions, names: Placeholders): string =>
-  conditions.map((condition) => one({ shape, values }, condition, names)).join(" AND ");
+  conditions.map((condition) => oneCondition({ shape, values }, condition, names)).join(" AND ");
 
 type Range = Extract<SortCondition, { readonly kind: "range" }>;
 
@@ -262,20 +262,14 @@ interface Bounds {
   prefix: string | undefined;
 }
 
-// In an adopted layout a value may hold characters below the delimiter that ends a shorter value, so
-// that keys sort otherwise than values do: the bound then moves out to where no key can be missed. Not so
-// where keys sort exactly as values: nothing checks those again.
-const unsafeAt = (template: Template, path: string, text: string): number => {
-  if (keepsOrder(template, path)) return -1;
-  for (let at = 0; at < text.length; at++) if ((text[at] as string) < template.delimiter) return at;
-  return -1;
-};
-
 const highBound = ({ range, start: prefix }: Bounds, text: string, inclusive: boolean): string => {
-  const unsafe = range.followed ? unsafeAt(range.whole, range.path, text) : -1;
-  if (unsafe >= 0) return after(prefix + text.slice(0, unsafe) + range.whole.delimiter);
   if (!range.followed) return prefix + text;
-  return inclusive ? after(prefix + text + range.whole.delimiter) : prefix + text;
+  const { delimiter } = range.whole;
+  // In an adopted layout, a value may hold characters below the delimiter that ends a shorter value. Its keys then sort
+  // otherwise than its values: the bound moves out, so that it excludes no key. Where both sort alike, nothing checks again.
+  if (!keepsOrder(range.whole, range.path))
+    for (let at = 0; at < text.length; at++) if ((text[at] as string) < delimiter) return after(prefix + text.slice(0, at) + delimiter);
+  return inclusive ? after(prefix + text + delimiter) : prefix + text;
 };
 
 const lowBound = ({ range, start: prefix }: Bounds, text: string, inclusive: boolean): string => {
@@ -291,7 +285,7 @@ const tighten = (bounds: Bounds, low: string | undefined, high: string | undefin
   if (high !== undefined && (bounds.high === undefined || comparePrimary(high, bounds.high) < 0)) bounds.high = high;
 };
 
-const apply = (bounds: Bounds, condition: Condition, value: unknown): void => {
+const applyCondition = (bounds: Bounds, condition: Condition, value: unknown): void => {
   const { range } = bounds;
   const encode = (operand: unknown): string => encodeKeyField(range.whole, range.path, operand);
   switch (condition.operator) {
@@ -317,7 +311,7 @@ const apply = (bounds: Bounds, condition: Condition, value: unknown): void => {
 export const keyRange = (range: Range, row: Row, values: readonly unknown[]): KeyRange => {
   const prefix = renderTemplate(range.template, row) ?? "";
   const bounds: Bounds = { range, start: prefix, low: undefined, high: undefined, prefix: undefined };
-  for (const condition of range.bounds) apply(bounds, condition, values[condition.slot]);
+  for (const condition of range.bounds) applyCondition(bounds, condition, values[condition.slot]);
   if (bounds.prefix !== undefined && range.bounds.length === 1) return { kind: "prefix", text: bounds.prefix };
   const { low, high } = bounds;
   if (prefix !== "") return { kind: "between", low: low ?? prefix, high: high ?? after(prefix) };

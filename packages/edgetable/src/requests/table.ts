@@ -84,27 +84,6 @@ const indexesOf = ({ GlobalSecondaryIndexes = [], LocalSecondaryIndexes = [] }: 
   ...LocalSecondaryIndexes,
 ];
 
-const compareIndex = (index: Index, description: TableDescription): readonly TableDifference[] => {
-  const place = `index ${index.name}`;
-  const found = indexesOf(description).find((one) => one.IndexName === index.name);
-  if (!found) return [{ place, model: describeKeys(keySchema(index)), table: "missing", harmless: false }];
-  return [
-    ...differing(`${place} keys`, describeKeys(keySchema(index)), describeKeys(found.KeySchema)),
-    ...differing(`${place} projection`, describeProjection(projection(index)), describeProjection(found.Projection)),
-  ];
-};
-
-const extraIndexes = (catalog: Catalog, description: TableDescription): readonly TableDifference[] =>
-  indexesOf(description)
-    .filter((one) => !catalog.indexes.some((index) => index.name === one.IndexName))
-    .map((one) => ({ place: `index ${one.IndexName}`, model: "none", table: describeKeys(one.KeySchema), harmless: true }));
-
-const attributeTypes = (catalog: Catalog, description: TableDescription): readonly TableDifference[] =>
-  createTableInput(catalog).AttributeDefinitions.flatMap(({ AttributeName: name, AttributeType: type }) => {
-    const found = description.AttributeDefinitions?.find((one) => one.AttributeName === name);
-    return found ? differing(`attribute ${name}`, type, found.AttributeType ?? "") : [];
-  });
-
 /** The attribute by which a table's items expire; undefined where none do. */
 export const expiryOf = ({ TimeToLiveDescription: found }: OperationOutputs["DescribeTimeToLive"]): string | undefined =>
   found?.TimeToLiveStatus === "ENABLED" || found?.TimeToLiveStatus === "ENABLING" ? (found.AttributeName ?? "") : undefined;
@@ -118,7 +97,20 @@ export const compareExpiry = ({ ttl }: Catalog, expiry: string | undefined): rea
 /** How a table differs from its model; nothing when Edgetable can work on it. */
 export const compareTable = (catalog: Catalog, description: TableDescription): readonly TableDifference[] => [
   ...differing("table keys", describeKeys(keySchema(catalog.index)), describeKeys(description.KeySchema)),
-  ...attributeTypes(catalog, description),
-  ...catalog.indexes.flatMap((index) => compareIndex(index, description)),
-  ...extraIndexes(catalog, description),
+  ...createTableInput(catalog).AttributeDefinitions.flatMap(({ AttributeName: name, AttributeType: type }) => {
+    const found = description.AttributeDefinitions?.find((one) => one.AttributeName === name);
+    return found ? differing(`attribute ${name}`, type, found.AttributeType ?? "") : [];
+  }),
+  ...catalog.indexes.flatMap((index) => {
+    const place = `index ${index.name}`;
+    const found = indexesOf(description).find((one) => one.IndexName === index.name);
+    if (!found) return [{ place, model: describeKeys(keySchema(index)), table: "missing", harmless: false }];
+    return [
+      ...differing(`${place} keys`, describeKeys(keySchema(index)), describeKeys(found.KeySchema)),
+      ...differing(`${place} projection`, describeProjection(projection(index)), describeProjection(found.Projection)),
+    ];
+  }),
+  ...indexesOf(description)
+    .filter((one) => !catalog.indexes.some((index) => index.name === one.IndexName))
+    .map((one) => ({ place: `index ${one.IndexName}`, model: "none", table: describeKeys(one.KeySchema), harmless: true })),
 ];

@@ -123,14 +123,14 @@ const describeKeys = ({ partitionKey, sortKey }: Index): { readonly partitionKey
 });
 
 // What a condition compares with may be a bigint, which JSON lacks.
-const textOf = (fact: object): string => JSON.stringify(fact, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
+const factText = (fact: object): string => JSON.stringify(fact, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
 
 const describeFacts = ({ facts: { aggregates, summaries, copies } }: Catalog): Readonly<Record<string, string>> => {
   const described: Record<string, string> = {};
   // A bound is a promise of the processor, and nothing that a table holds.
-  for (const { node, attribute, within: _within, ...fact } of aggregates) described[`${node}.${attribute}`] = textOf(fact);
-  for (const { edge, attribute, within: _within, ...fact } of summaries) described[`${edge}.${attribute}`] = textOf(fact);
-  for (const { onto, attribute, within: _within, ...fact } of copies) described[`${onto.name}.${attribute}`] = textOf(fact);
+  for (const { node, attribute, within: _within, ...fact } of aggregates) described[`${node}.${attribute}`] = factText(fact);
+  for (const { edge, attribute, within: _within, ...fact } of summaries) described[`${edge}.${attribute}`] = factText(fact);
+  for (const { onto, attribute, within: _within, ...fact } of copies) described[`${onto.name}.${attribute}`] = factText(fact);
   return described;
 };
 
@@ -322,7 +322,7 @@ export const sameEntry = (
   if (!isSame) return false;
   const retyped = (fields: readonly string[], mine: Partial<DescribedItem>, other: Partial<DescribedItem>): boolean =>
     fields.some((name) => mine.former?.[name]?.retyped && !other.former?.[name]?.retyped);
-  // Once every value is in its new form, a model need not say any more that it was retyped.
+  // Once every value is in its new form, a model no longer needs to say that it was retyped.
   const isEnded = Object.values(theirItem.former ?? {}).every(({ stored }) => stored === "new");
   return !retyped(fieldsIn(ours), ourItem, theirItem) && (isEnded || !retyped(fieldsIn(old), theirItem, ourItem));
 };

@@ -17,7 +17,7 @@ export type Renaming =
 
 /** How values of an attribute become what the schema says now. All of it is synchronous. */
 export interface Retyping {
-  /** The schema of the values before. Unless the attribute has another name now too, it accepts none of the new values. */
+  /** The schema of the old values. It must reject every new value, unless the attribute is renamed as well. */
   readonly from: AnySchema;
   /** Makes a new value of an old one, as it is stored: a `Date` of the model before is its ISO text. */
   with(value: unknown): unknown;

@@ -112,12 +112,12 @@ interface ObjectSchema {
   readonly props?: readonly { readonly key: string; readonly value: AnySchema }[];
 }
 
-const known = new WeakMap<AnySchema, AttributeSchemas | null>();
+const schemasByOwner = new WeakMap<AnySchema, AttributeSchemas | null>();
 
 /** Whether a value is a Standard Schema. */
 export const isStandard = (schema: AnySchema | undefined): boolean => typeof schema?.["~standard"]?.validate === "function";
 
-const read = (schema: AnySchema): AttributeSchemas | null => {
+const readSchemas = (schema: AnySchema): AttributeSchemas | null => {
   // Only an object schema without unknown properties has known names.
   if (!attributeNames(schema)) return null;
   const { shape, def, entries, pipe, props } = schema as unknown as ObjectSchema;
@@ -129,7 +129,7 @@ const read = (schema: AnySchema): AttributeSchemas | null => {
 
 /** The schema of each attribute; undefined if the library does not expose them. */
 export const attributeSchemas = (schema: AnySchema): AttributeSchemas | undefined => {
-  let schemas = known.get(schema);
-  if (schemas === undefined) known.set(schema, (schemas = read(schema)));
+  let schemas = schemasByOwner.get(schema);
+  if (schemas === undefined) schemasByOwner.set(schema, (schemas = readSchemas(schema)));
   return schemas ?? undefined;
 };

@@ -26,7 +26,7 @@ const readValue = (value: unknown): unknown => {
 /** A place as text. */
 export const placeText = ({ node, over, id }: StoredPlace): string => JSON.stringify({ node, over, id: mapValues(id, storedValue) });
 
-/** The place that {@link placeText} wrote; undefined for a text that somebody else did. */
+/** The place that {@link placeText} wrote; undefined for any other text. */
 export const readPlace = (text: string): StoredPlace | undefined => {
   try {
     const place = JSON.parse(text) as StoredPlace;

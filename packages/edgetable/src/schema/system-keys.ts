@@ -82,7 +82,7 @@ const idValue = (entry: NodeEntry, field: string, value: unknown): unknown => {
   return value;
 };
 
-/** The id of a marker's owner, from its {@link ownerText}; undefined if it is no id of such a node. */
+/** The id of a marker's owner, from its {@link ownerText}; undefined if the text is not the id of such a node. */
 export const ownerId = (entry: NodeEntry, text: string): Row | undefined => {
   // An exact text tells types apart: a text that reads as a number is a text there.
   const isExact = mixesTypes(entry);

@@ -13,9 +13,9 @@ export interface Assignment {
  * The share of one consumer in what is left to read. A shard is read after its parent, and a stream after the one that it
  * replaced. A parent that is not listed was trimmed, and is not waited for.
  *
- * @param held keys of the shards that this consumer reads
+ * @param reading keys of the shards that this consumer reads
  */
-export const assignShards = ({ arns, shards }: Streams, { consumers, leases }: Board, held: ReadonlySet<string>): Assignment => {
+export const assignShards = ({ arns, shards }: Streams, { consumers, leases }: Board, reading: ReadonlySet<string>): Assignment => {
   const listed = new Map(shards.map((shard) => [shardKey(shard), shard]));
   const isDone = (shard: Shard): boolean => (leases.get(shardKey(shard))?.state.ended ?? 0) > 0;
   const current = arns.find((arn) => shards.some((shard) => shard.stream === arn && !isDone(shard)));
@@ -25,8 +25,8 @@ export const assignShards = ({ arns, shards }: Streams, { consumers, leases }: B
     return parent === undefined || isDone(parent);
   });
   const share = Math.ceil(readable.length / consumers);
-  const free = readable.filter((shard) => !held.has(shardKey(shard)) && leases.get(shardKey(shard))?.running !== true);
-  return { take: free.slice(0, Math.max(0, share - held.size)), giveBack: Math.max(0, held.size - Math.max(1, share)) };
+  const free = readable.filter((shard) => !reading.has(shardKey(shard)) && leases.get(shardKey(shard))?.running !== true);
+  return { take: free.slice(0, Math.max(0, share - reading.size)), giveBack: Math.max(0, reading.size - Math.max(1, share)) };
 };
 
 /** The keys of leased shards that a listing lacks. */

@@ -81,8 +81,6 @@ export interface StreamConsumer {
   run(options?: ConsumeOptions): Promise<StreamProgress>;
 }
 
-const isTransport = (stream: object): stream is StreamTransport => "send" in stream;
-
 const placeOf = (place: LeanTransportOptions | Place | undefined): LeanTransportOptions => {
   if (place) return place;
   throw new EdgetableError(
@@ -101,7 +99,7 @@ export const openTransport = (
   stream: StreamTransport | LeanTransportOptions | undefined,
   place: Place | undefined,
 ): { readonly transport: StreamTransport; readonly close: () => Promise<void> } => {
-  if (stream !== undefined && isTransport(stream)) return { transport: stream, close: async () => undefined };
+  if (stream !== undefined && "send" in stream) return { transport: stream, close: async () => undefined };
   const transport = createLeanStreamTransport(placeOf(stream ?? place));
   return { transport, close: async () => transport.close() };
 };

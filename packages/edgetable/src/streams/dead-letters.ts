@@ -41,13 +41,6 @@ const bookkeepingContext = ({ effects }: Session, signal: AbortSignal | undefine
   deadline: effects.now() + DEADLINE,
 });
 
-/** The same for the same record and handler: a batch that comes again overwrites what it put aside before. */
-const idOf = (handler: string, { id, time }: StreamRecord): string =>
-  `${new Date(time).toISOString()}-${createHash("sha256")
-    .update(JSON.stringify([handler, id]))
-    .digest("hex")
-    .slice(0, 16)}`;
-
 /** What a dead letter's attribute holds. */
 interface Written extends Omit<DeadLetter, "id" | "failedAt" | "record"> {
   readonly failedAt: number;
@@ -73,7 +66,11 @@ export const writeDeadLetter = async (
     record: complete ? record : { ...record, before: undefined, after: undefined },
     complete,
   };
-  const id = idOf(handler, record);
+  // The same record and handler have the same id: a batch that is repeated overwrites its dead letters.
+  const id = `${new Date(record.time).toISOString()}-${createHash("sha256")
+    .update(JSON.stringify([handler, record.id]))
+    .digest("hex")
+    .slice(0, 16)}`;
   const item: Item = {
     ...systemKeyItem(catalog, deadLetter(id)),
     ...systemType(catalog, DEAD_LETTERS),
@@ -98,7 +95,7 @@ const readLetter = (item: Item): DeadLetter | undefined => {
   return { ...rest, failedAt: new Date(failedAt), record: { ...record, before, after, sequence } };
 };
 
-/** One letter; undefined if there is none of this id. */
+/** One dead letter; undefined if none has this id. */
 export const getLetter = async (session: Session, id: string, signal?: AbortSignal): Promise<DeadLetter | undefined> => {
   const key = systemKeyItem(session.catalog, deadLetter(id));
   const input = encodeGet(session.catalog, key, { consistent: true });

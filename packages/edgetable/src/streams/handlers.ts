@@ -126,28 +126,29 @@ const UPDATES: readonly string[] = ["updated", "relinked"];
 
 type GivenHandler = Readonly<Record<string, unknown>> & { readonly on?: unknown; readonly whenChanged?: readonly string[] };
 
-const refuse = (name: string, what: string): never => {
+const refuseHandler = (name: string, what: string): never => {
   throw new EdgetableError("plan.invalidOption", `The handler "${name}" ${what}`, { details: { handler: name } });
 };
 
 const checkHandler = (catalog: Catalog, name: string, given: GivenHandler): void => {
-  if (name === FACTS_HANDLER) refuse(name, "has the name of the upkeep of facts: call it otherwise.");
+  if (name === FACTS_HANDLER) refuseHandler(name, "has the name of the upkeep of facts: call it otherwise.");
   namesIn(given, name, "on");
   const { nodes, edges, parts } = catalog;
   const names = [...Object.keys(nodes), ...Object.keys(edges), ...Object.keys(parts)];
   if (typeof given.on !== "string")
-    refuse(name, `has no \`on\`: give the name of a node, edge or part, or "*" for all; got ${jsonText(given.on)}.`);
+    refuseHandler(name, `has no \`on\`: give the name of a node, edge or part, or "*" for all; got ${jsonText(given.on)}.`);
   const on = given.on as string;
-  if (on !== "*" && !names.includes(on)) refuse(name, `is on "${on}", which the model does not have.${didYouMean(on, names)}`);
+  if (on !== "*" && !names.includes(on)) refuseHandler(name, `is on "${on}", which the model does not have.${didYouMean(on, names)}`);
   const of = on in edges ? "edge" : on in parts ? "part" : "node";
   const functions: readonly string[] = on === "*" ? ["event", "unknown"] : [...KINDS[of], "event"];
   const known = ["on", ...(on === "*" ? [] : ["whenChanged"]), ...functions];
   for (const member of Object.keys(given)) {
     oneOf(`member of a handler on "${on}"`, member, known);
     if (functions.includes(member) && given[member] !== undefined && typeof given[member] !== "function")
-      refuse(name, `has a \`${member}\` that is not a function: ${jsonText(given[member])}.`);
+      refuseHandler(name, `has a \`${member}\` that is not a function: ${jsonText(given[member])}.`);
   }
-  if (!functions.some((one) => typeof given[one] === "function")) refuse(name, `handles nothing: give it one of ${functions.join(", ")}.`);
+  if (!functions.some((one) => typeof given[one] === "function"))
+    refuseHandler(name, `handles nothing: give it one of ${functions.join(", ")}.`);
   const definition = (nodes[on] ?? edges[on] ?? parts[on])?.definition;
   const attributes = definition?.schema && attributeNames(definition.schema);
   for (const attribute of listOf(given.whenChanged ?? [], "attribute names"))

@@ -102,7 +102,7 @@ export const listConsumers = async (db: object, options: ListConsumersOptions = 
           return shard ? lagBehind(reading, shard, state) : undefined;
         }),
       );
-      // What continues a shard that was read, and that nobody has begun.
+      // Continues a shard that was read, and has not been begun.
       const begun = new Set(states.map(({ shard }) => shard));
       const waiting = shards.filter(({ id, parent }) => !begun.has(id) && parent !== undefined && begun.has(parent));
       lags.push(...(await Promise.all(waiting.map((shard) => lagBehind(reading, shard, { sequence: "", since: 0 })))));

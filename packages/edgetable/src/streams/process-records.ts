@@ -19,7 +19,7 @@ export interface ProcessorOptions {
   /** Handlers under way at the same time, 1 to 1,000. Changes of one item never are. @default 16 */
   readonly concurrency?: number;
   /**
-   * Whether a record that keeps failing is put aside in the table, so that it does not hold up the others. If not, it is
+   * Whether a record that keeps failing becomes a dead letter in the table, so that it does not block the others. If not, it is
    * reported as failed, and those of its item that follow with it. @default true
    */
   readonly deadLetters?: boolean;

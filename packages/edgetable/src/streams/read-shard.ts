@@ -95,7 +95,7 @@ export const positionIn = ({ sequence }: Pick<ShardState, "sequence">): string |
   sequence === "" || sequence === "latest" ? undefined : sequence;
 
 /**
- * Where reading begins. The end of a shard is a position for its first reader alone: a later one would miss what came between
+ * Where reading begins. Only the first reader of a shard begins at its end: a later one would miss what came between
  * them, and reads the shard from its oldest record instead, without those that are older than `since`.
  */
 const startOf = ({ sequence, since }: ShardState, now: number): Start => {
@@ -193,12 +193,12 @@ const readToEnd = async (reading: Reading): Promise<void> => {
     const last = read.at(-1)?.sequence;
     if (last !== undefined) {
       reports.onBegin();
-      const held = position.begin();
+      const begun = position.begin();
       try {
-        await processPage(reading, held, records);
-        if (!signal.aborted) held.moveTo(last);
+        await processPage(reading, begun, records);
+        if (!signal.aborted) begun.moveTo(last);
       } finally {
-        held.end();
+        begun.end();
       }
     }
     if (signal.aborted) return;

@@ -58,11 +58,9 @@ const invalid = (what: string, record: unknown): EdgetableError =>
     details: { id: (record as { readonly eventID?: unknown } | undefined)?.eventID },
   });
 
-/** The table that a stream's ARN names: `arn:aws:dynamodb:eu-central-1:1234:table/NAME/stream/LABEL`. */
-const tableOfArn = (arn: string): string | undefined => /:table\/([^/]+)/.exec(arn)?.[1];
-
 const otherTableOf = ({ tableName, eventSourceARN }: Partial<WrittenRecord>, table: string): string | undefined => {
-  const named = tableName ?? (eventSourceARN === undefined ? undefined : tableOfArn(eventSourceARN));
+  // arn:aws:dynamodb:eu-central-1:1234:table/NAME/stream/LABEL
+  const named = tableName ?? (eventSourceARN === undefined ? undefined : /:table\/([^/]+)/.exec(eventSourceARN)?.[1]);
   return named === table ? undefined : named;
 };
 

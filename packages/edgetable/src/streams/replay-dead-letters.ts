@@ -38,7 +38,7 @@ export const listDeadLetters = async (db: object, options: ListDeadLettersOption
 };
 
 /**
- * Deletes dead letters that nobody is to replay. One write for each.
+ * Deletes dead letters without replaying them. One write for each.
  *
  * @returns how many of them there were
  */

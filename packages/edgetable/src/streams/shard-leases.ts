@@ -49,8 +49,6 @@ const isText = (value: unknown): value is string => typeof value === "string";
 /** The key by which a shard is known on the board: its id may occur in two streams. */
 export const shardKey = ({ stream, id }: Pick<Shard, "stream" | "id">): string => `${stream} ${id}`;
 
-const streamLabel = (arn: string): string => arn.slice(arn.lastIndexOf("/") + 1);
-
 const stateOf = ({ facts }: Job): ShardState | undefined => {
   const { group, stream, shard, sequence, ended, since } = facts;
   const numberIn = (value: unknown): number => (typeof value === "number" ? value : 0);
@@ -127,7 +125,8 @@ export const shardLeases = (
       const { stream, id: shardId } = shard;
       const since = fresh === "latest" ? session.effects.now() : 0;
       const state: ShardState = { group, stream, shard: shardId, sequence: fresh, ended, since };
-      const lease = await takeJob(named(streamLabel(stream), shardId), factsOf(state));
+      const label = stream.slice(stream.lastIndexOf("/") + 1);
+      const lease = await takeJob(named(label, shardId), factsOf(state));
       return lease && { lease, state: stateOf(lease.job) ?? state };
     },
     release: (lease, state) => releaseLease(session, lease, factsOf(state)),

@@ -15,14 +15,6 @@ export const parseDecimal = (text: string): Decimal => {
   return { units: BigInt(digits.replace(".", "")), exponent: Number(power) - fraction };
 };
 
-const format = ({ units, exponent }: Decimal): string => {
-  if (exponent >= 0) return String(units * 10n ** BigInt(exponent));
-  const sign = units < 0n ? "-" : "";
-  const digits = String(units < 0n ? -units : units).padStart(1 - exponent, "0");
-  const fraction = digits.slice(exponent).replace(/0+$/, "");
-  return `${sign}${digits.slice(0, exponent)}${fraction === "" ? "" : `.${fraction}`}`;
-};
-
 // The sum of two such numbers is a safe integer.
 const isShort = (text: string): boolean => /^-?\d{1,15}$/.test(text);
 
@@ -32,7 +24,13 @@ export const addDecimals = (a: string, b: string): string => {
   const [one, other] = [parseDecimal(a), parseDecimal(b)];
   const exponent = Math.min(one.exponent, other.exponent);
   const scaled = ({ units, exponent: of }: Decimal): bigint => units * 10n ** BigInt(of - exponent);
-  return format({ units: scaled(one) + scaled(other), exponent });
+  const units = scaled(one) + scaled(other);
+
+  if (exponent >= 0) return String(units * 10n ** BigInt(exponent));
+  const sign = units < 0n ? "-" : "";
+  const digits = String(units < 0n ? -units : units).padStart(1 - exponent, "0");
+  const fraction = digits.slice(exponent).replace(/0+$/, "");
+  return `${sign}${digits.slice(0, exponent)}${fraction === "" ? "" : `.${fraction}`}`;
 };
 
 /** The decimal with the other sign. */

@@ -35,7 +35,7 @@ export const findingKinds = {
 /** The name of a kind of finding. */
 export type FindingKind = keyof typeof findingKinds;
 
-/** Kinds that ordinary use leaves behind and that harm nobody: they do not make a table unclean. */
+/** Harmless kinds, which ordinary use leaves behind: they do not make a table unclean. */
 export const harmless: ReadonlySet<FindingKind> = new Set(["leftEdge", "idleGuard", "abandonedJob", "expiredCursor"]);
 
 /** One thing that is wrong in the table. */
@@ -66,7 +66,7 @@ export type Mend =
   | { readonly kind: "rebuild"; readonly holder: EndId }
   /** The items of a grid's index follow their row's document again. */
   | { readonly kind: "follow"; readonly row: FollowedRow }
-  /** Nobody but a person can tell. */
+  /** A person has to decide. */
   | { readonly kind: "none"; readonly advice: string };
 
 /** Findings about one item that are mended together. */

@@ -102,7 +102,7 @@ export const judgeCounters = (judging: Judging, seen: SeenRow): void => {
   }
 };
 
-/** Judges a counter by its node: one of other declarations, or of a node that is gone and without edges, is read by nobody. */
+/** Judges a counter by its node. No call reads a counter of other declarations, or of a deleted node without edges. */
 export const judgeIdleCounter = (judging: Judging, { key, item }: Seen): void => {
   const owner = counterOwner(judging.catalog, item);
   if (!owner) {

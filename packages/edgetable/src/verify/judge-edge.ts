@@ -16,7 +16,7 @@ import { asRead, check, deletion, itemAt, type Judging, none, orphan, put, readN
 import { derivedOf } from "./relations.ts";
 import { type OtherCopy, seeItem, type SeenRow } from "./see-item.ts";
 
-/** Encodes a copy; one that an old row no longer makes is nobody's to write. */
+/** Encodes a copy. A copy that follows from an old row only is not written. */
 const encodedOr = (catalog: Catalog, { shape, row }: EdgeCopy, then: (item: Item) => Mend): Mend => {
   try {
     return then(encodeItem(catalog, shape, row));

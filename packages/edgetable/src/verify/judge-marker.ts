@@ -37,7 +37,7 @@ const ownerOfMarker = (
   return unread ? undefined : null;
 };
 
-// A text that is no id of such a node makes no key.
+// A text that is not the id of such a node has no key.
 const ownerKey = (catalog: Catalog, node: NodeEntry, id: Readonly<Record<string, unknown>>): Key | undefined => {
   try {
     return keyIfComplete(catalog, node.shape, id);

@@ -25,7 +25,7 @@ const isSame = (stored: AttributeValue | undefined, expected: AttributeValue | u
 /** What the stream keeps wrong for a node or edge. */
 interface WrongStreamed {
   readonly findings: readonly Finding[];
-  /** Sums that no attribute can hold: only whoever knows the rows can mend them. */
+  /** Sums that no attribute can hold. Only a change of the rows corrects them. */
   readonly tooLong: readonly Finding[];
   /** The attributes of the item that are wrong. */
   readonly values: Readonly<Record<string, unknown>>;
@@ -43,9 +43,9 @@ const holderOf = ({ catalog }: Judging, { row, subject }: SeenRow): (EndId & { r
 /** Compares what the stream keeps for a node or edge with the rows that there are; undefined while they have to be read. */
 export const wrongStreamed = (judging: Judging, seen: SeenRow): WrongStreamed | undefined => {
   const { key, item, shape } = seen;
-  const held = holderOf(judging, seen);
-  if (!held) return { findings: [], tooLong: [], values: {} };
-  const { facts, ...holder } = held;
+  const streamedHolder = holderOf(judging, seen);
+  if (!streamedHolder) return { findings: [], tooLong: [], values: {} };
+  const { facts, ...holder } = streamedHolder;
   const image = readNeed(judging, { kind: "stream", id: `stream ${keyId(key)}`, holder });
   if (!image) return undefined;
   const findings: Finding[] = [];
@@ -91,8 +91,8 @@ export const judgeStreamed = (judging: Judging, seen: SeenRow): void => {
   for (const one of wrong?.tooLong ?? [])
     judging.problems.push({ findings: [one], mend: { kind: "none", advice: "Correct the attributes that are added up." } });
   const [first, ...rest] = wrong?.findings ?? [];
-  const held = holderOf(judging, seen);
-  if (!first || !held) return;
-  const { type, id } = held;
+  const streamedHolder = holderOf(judging, seen);
+  if (!first || !streamedHolder) return;
+  const { type, id } = streamedHolder;
   judging.problems.push({ findings: [first, ...rest], mend: { kind: "rebuild", holder: { type, id } } });
 };

@@ -81,7 +81,7 @@ export const derivedOf = (catalog: Catalog, { subject, row, leads }: SeenRow): D
   return { claims, counts, nodes, deltas, counters };
 };
 
-const holds = ({ copied }: Shape, field: string): boolean => !copied || copied.includes(field);
+const stores = ({ copied }: Shape, field: string): boolean => !copied || copied.includes(field);
 
 const contentsOf = ({ row, shape: one, subject }: SeenRow, other: Shape, differing: Differing): Contents => {
   const contents: Record<string, unknown> = {};
@@ -89,7 +89,7 @@ const contentsOf = ({ row, shape: one, subject }: SeenRow, other: Shape, differi
   for (const field in row) {
     // What is copied onto an edge is compared with its source.
     if (derived.length > 0 && derived.includes(field)) continue;
-    if (field === "from" || field === "to" || !holds(one, field) || !holds(other, field)) continue;
+    if (field === "from" || field === "to" || !stores(one, field) || !stores(other, field)) continue;
     contents[field] = differing === "keep" && field !== VERSION ? true : row[field];
   }
   return contents;
@@ -145,7 +145,7 @@ const NO_COPIES: readonly SourcedCopy[] = [];
 export const copiesOf = (catalog: Catalog, { subject, shape, row }: SeenRow): readonly SourcedCopy[] => {
   if (subject.kind === "node" || catalog.facts.copies.length === 0) return NO_COPIES;
   return catalog.facts.copies.flatMap((fact): readonly SourcedCopy[] => {
-    if (fact.onto.kind !== subject.kind || fact.onto.name !== subject.entry.name || !holds(shape, fact.attribute)) return [];
+    if (fact.onto.kind !== subject.kind || fact.onto.name !== subject.entry.name || !stores(shape, fact.attribute)) return [];
     const type = subject.kind === "edge" ? subject[fact.end].type : subject.entry.definition.of;
     const node = catalog.nodes[type];
     const id = subject.kind === "edge" ? subject[fact.end].id : row;
@@ -168,7 +168,7 @@ const namesBehind = ({ attribute, operation }: Pick<AggregateFact, "attribute" |
 /** The names of what a counter counts. */
 export const countedNames = ({ facts }: CounterSet): readonly string[] => facts.flatMap(namesBehind);
 
-/** The node that a counter counts for; undefined for a counter of other declarations, which nobody reads. */
+/** The node that a counter counts for; undefined for a counter of other declarations, which no call reads. */
 export const counterOwner = (
   catalog: Catalog,
   item: Item,

@@ -72,7 +72,7 @@ const findingsOf = (problems: readonly Problem[]): readonly Finding[] => problem
 
 /**
  * Mends what was found about an item, then judges the item again, until nothing is left that could be mended. Every write
- * requires that what it depends on is as it was read, so that it undoes nobody's work.
+ * requires that what it depends on is unchanged since it was read, so that it undoes no other write.
  *
  * @returns the findings that are mended
  */

@@ -83,7 +83,7 @@ export const progressOf = (verification: Verification): VerifyProgress => {
   return { pass, items: seen, findings: countOf(kinds, "count"), repaired: countOf(kinds, "repaired"), cost: costOf(verification) };
 };
 
-const tell = (verification: Verification): void => {
+const reportProgress = (verification: Verification): void => {
   const { run, settings } = verification;
   const now = run.session.effects.now();
   if (!settings.onProgress || !hasPassed(settings.progressEvery, verification.reported, now)) return;
@@ -184,7 +184,7 @@ const scan = async (verification: Verification, visit: Visit): Promise<void> => 
       restedAt = session.effects.now();
     }
     verification.seen += items.length;
-    tell(verification);
+    reportProgress(verification);
     if (limit !== undefined && verification.seen >= limit) return;
     if (units === undefined) continue;
     await pace(run, meter.readUnits - paid, units);

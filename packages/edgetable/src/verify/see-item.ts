@@ -70,27 +70,18 @@ const seeEdge = (catalog: Catalog, shape: Shape, { item, row, key }: Pick<SeenRo
   return { ...once, leads, other: { ...copy, key: otherKey } };
 };
 
-const unclaimed = (catalog: Catalog, item: Item, key: Key): Seen => {
-  const near = nearestKind(catalog, item);
-  if (!near)
-    return { kind: "unclaimed", key, item, nearest: undefined, attribute: undefined, reason: "Nothing in the model has this form." };
-  return { kind: "unclaimed", key, item, nearest: near.definition, attribute: near.attribute, reason: `It ${near.text}.` };
-};
-
-const unreadable = (error: unknown, { definition }: Shape, { key, item }: Pick<SeenRow, "key" | "item">): Seen => {
-  if (!isEdgetableError(error)) throw error;
-  const attribute = error.details["attribute"];
-  const reason = `It does not read as "${definition}": ${error.message}`;
-  return { kind: "unclaimed", key, item, nearest: definition, attribute: typeof attribute === "string" ? attribute : undefined, reason };
-};
-
 /** What an item is, of which the model may know nothing. */
 export const seeItem = (catalog: Catalog, item: Item): Seen => {
   const key = keyOfItem(catalog, item);
   const system = systemKindOf(catalog, item);
   if (system) return { kind: system, key, item };
   const shape = shapeOf(catalog, catalog.shapes, item);
-  if (!shape) return unclaimed(catalog, item, key);
+  if (!shape) {
+    const near = nearestKind(catalog, item);
+    if (!near)
+      return { kind: "unclaimed", key, item, nearest: undefined, attribute: undefined, reason: "Nothing in the model has this form." };
+    return { kind: "unclaimed", key, item, nearest: near.definition, attribute: near.attribute, reason: `It ${near.text}.` };
+  }
   try {
     const row = decodeItem(catalog, shape, item);
     if (shape.kind === "edge") return seeEdge(catalog, shape, { item, row, key });
@@ -100,6 +91,16 @@ export const seeItem = (catalog: Catalog, item: Item): Seen => {
         : { kind: "part", entry: defined(catalog.parts[shape.definition], shape.definition) };
     return { kind: "row", key, item, shape, row, subject, leads: true, other: undefined };
   } catch (error) {
-    return unreadable(error, shape, { key, item });
+    if (!isEdgetableError(error)) throw error;
+    const attribute = error.details["attribute"];
+    const reason = `It does not read as "${shape.definition}": ${error.message}`;
+    return {
+      kind: "unclaimed",
+      key,
+      item,
+      nearest: shape.definition,
+      attribute: typeof attribute === "string" ? attribute : undefined,
+      reason,
+    };
   }
 };

@@ -47,20 +47,6 @@ export const stateFileOf = (table: string, job: string): string => join(tmpdir()
 
 const bytesOf = (array: Uint32Array): Uint8Array => new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
-const writeWhole = async (path: string, state: SavedState, tallies: Tallies): Promise<void> => {
-  const { seed, bits, memory } = tallies;
-  const header = Buffer.from(`${JSON.stringify({ ...state, seed, bits } satisfies Header)}\n`);
-  const unfinished = `${path}.${process.pid}`;
-  // Findings hold keys of the table.
-  const file = await open(unfinished, "w", 0o600);
-  try {
-    for (const bytes of [header, ...memory.map(bytesOf)]) await file.writeFile(bytes);
-  } finally {
-    await file.close();
-  }
-  await rename(unfinished, path);
-};
-
 const notWritable = (path: string, cause: unknown): EdgetableError => {
   const reason = cause instanceof Error ? cause.message : "for an unknown reason";
   return new EdgetableError("plan.invalidOption", `The state cannot be written: ${reason}. Name another file with \`state\`.`, {
@@ -76,7 +62,17 @@ const notWritable = (path: string, cause: unknown): EdgetableError => {
  */
 export const saveState = async (path: string, state: SavedState, tallies: Tallies): Promise<void> => {
   try {
-    await writeWhole(path, state, tallies);
+    const { seed, bits, memory } = tallies;
+    const header = Buffer.from(`${JSON.stringify({ ...state, seed, bits } satisfies Header)}\n`);
+    const unfinished = `${path}.${process.pid}`;
+    // Findings hold keys of the table.
+    const file = await open(unfinished, "w", 0o600);
+    try {
+      for (const bytes of [header, ...memory.map(bytesOf)]) await file.writeFile(bytes);
+    } finally {
+      await file.close();
+    }
+    await rename(unfinished, path);
   } catch (cause) {
     throw notWritable(path, cause);
   }

@@ -58,7 +58,7 @@ export interface VerifyOptions {
   readonly staleAfter?: number;
   /**
    * Name of a job, 1 to 200 characters: the same call resumes one that was cut off, on the machine that has its `state`.
-   * Nobody else runs a job of that name meanwhile. Writes an item to the table and removes it at the end. @default no job
+   * No other process can run a job of that name at the same time. Writes an item to the table and removes it at the end. @default no job
    */
   readonly job?: string;
   /** Of a job: the file in which its state is kept, some 8 MB and 16 bytes for each item. @default one in the folder of temporary files */

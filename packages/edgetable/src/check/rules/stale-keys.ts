@@ -176,7 +176,7 @@ export const staleCopy: AdviceRule = (catalog) => {
   return advice;
 };
 
-/** Facts that nobody keeps unless the table has a stream and something reads it. */
+/** Facts that are maintained only if a consumer reads the table's stream. */
 export const neededStream: AdviceRule = (catalog) => {
   const [first, ...more] = keptByStream(catalog);
   if (first === undefined) return [];

@@ -134,7 +134,7 @@ export const endOf = (shape: Shape, end: "from" | "to", value: Row): EndId => {
   return { type, id };
 };
 
-const held = (catalog: Catalog, shape: Shape, item: Item): HeldRow | undefined => {
+const readTiedRow = (catalog: Catalog, shape: Shape, item: Item): HeldRow | undefined => {
   const row = decodeItem(catalog, shape, item);
   if (shape.kind === "part") return { subject: { kind: "part", entry: defined(catalog.parts[shape.definition], "part") }, shape, row };
   if (!refers(shape, row)) return undefined;
@@ -146,7 +146,7 @@ const held = (catalog: Catalog, shape: Shape, item: Item): HeldRow | undefined =
 const references = new WeakMap<Catalog, readonly Shape[]>();
 
 /** The edges and parts whose rows an item holds. The second copy of an edge holds none: its first copy speaks for both. */
-const rowsHeld = (catalog: Catalog, item: Item | null | undefined): readonly HeldRow[] => {
+const tiedRows = (catalog: Catalog, item: Item | null | undefined): readonly HeldRow[] => {
   if (!item || isSystemItem(catalog, item)) return [];
   const shape = shapeOf(catalog, catalog.shapes, item);
   if (!shape || shape.role === "mirror") return [];
@@ -156,13 +156,8 @@ const rowsHeld = (catalog: Catalog, item: Item | null | undefined): readonly Hel
     if (!all) references.set(catalog, (all = Object.values(catalog.shapesById).filter(({ role }) => role === "reference")));
     shapes = all.filter(({ from }) => from === shape.definition);
   }
-  return shapes.flatMap((one) => held(catalog, one, item) ?? []);
+  return shapes.flatMap((one) => readTiedRow(catalog, one, item) ?? []);
 };
-
-const isValue = (value: AttributeValue): boolean => "N" in value || "S" in value;
-
-const otherEnd = ({ subject }: HeldRow, end: EndId): EndId | undefined =>
-  subject.kind === "part" ? undefined : end === subject.from ? subject.to : subject.from;
 
 /** What a row contributes to one aggregate of the node at an end of it, or of an edge between its ends. */
 const contributionTo = (
@@ -181,9 +176,10 @@ const contributionTo = (
   }
   if (of !== undefined) {
     const stored = encodeField(row.shape, of, value);
-    return operation === "distinct" || isValue(stored) ? { [attribute]: stored } : {};
+    return operation === "distinct" || "N" in stored || "S" in stored ? { [attribute]: stored } : {};
   }
-  const other = end && otherEnd(row, end);
+  const { subject } = row;
+  const other = end && (subject.kind === "part" ? undefined : end === subject.from ? subject.to : subject.from);
   const entry = other && catalog.nodes[other.type];
   return entry ? { [attribute]: { S: factNode(catalog, entry, other.id).facts.partition } } : {};
 };
@@ -210,7 +206,7 @@ const summarizing = (catalog: Catalog, { fact }: Summary, { subject, row }: Held
  */
 export const contributionsOf = (catalog: Catalog, item: Item | null | undefined): readonly ContributedPlace[] => {
   const places = new Map<string, ContributedPlace & { readonly contribution: Record<string, AttributeValue> }>();
-  for (const row of rowsHeld(catalog, item)) {
+  for (const row of tiedRows(catalog, item)) {
     const { subject } = row;
     const source = keyOfItem(catalog, item as Item);
     const contribute = (holder: FactHolder, over: string, contribution: Contribution): void => {

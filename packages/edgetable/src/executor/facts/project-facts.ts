@@ -170,17 +170,6 @@ export const projectionOf = (
   return { set, exact, remove, tooLong };
 };
 
-/** The error of a sum that no attribute can hold. Everything else that the stream keeps is written before it is thrown. */
-const refuseSums = ({ entry, id }: FactHolder, tooLong: Projection["tooLong"]): void => {
-  const [attribute] = Object.keys(tooLong);
-  if (attribute === undefined) return;
-  throw new EdgetableError(
-    "execute.rejected",
-    `"${attribute}" of the "${entry.name}" ${exactText(id)} is left out: the sum has more than the 38 digits that DynamoDB keeps, or is out of its range. Correct what it adds up.`,
-    { details: { definition: entry.name, id, attribute, sum: tooLong[attribute] } },
-  );
-};
-
 /** Writes the derived attributes of an item and the index keys that hold them, if the item is there and holds no newer ones. */
 const planProjection = (
   catalog: Catalog,
@@ -252,7 +241,15 @@ export const projectFacts = async (
         await runPlanned(session, (images) => planProjection(catalog, place, projection, { revision, images }), context);
       }),
     );
-    refuseSums(holder, tooLong);
+    // No attribute can hold this sum. Everything else has been written by now.
+    const { entry, id } = holder;
+    const [attribute] = Object.keys(tooLong);
+    if (attribute === undefined) return;
+    throw new EdgetableError(
+      "execute.rejected",
+      `"${attribute}" of the "${entry.name}" ${exactText(id)} is left out: the sum has more than the 38 digits that DynamoDB keeps, or is out of its range. Correct what it adds up.`,
+      { details: { definition: entry.name, id, attribute, sum: tooLong[attribute] } },
+    );
   };
   await Promise.all(
     distinct.map((holder, at) =>

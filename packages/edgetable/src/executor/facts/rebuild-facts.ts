@@ -55,11 +55,11 @@ const mendedSums = (
 };
 
 /**
- * Adds the memos of a node up again, and writes the sums if they differ: somebody may have changed them by hand. Every write
- * of a memo raises the revision of the facts' item, so the condition on it tells whether a processor came between.
+ * Adds up the memos of a node again, and writes the sums if they differ: another program may have changed them. Every write
+ * of a memo raises the revision of the facts' item, so the condition on it fails if a processor wrote one in between.
  *
  * @returns the places that the node's memos are of
- * @throws {execute.conflict} when processors came between, every time
+ * @throws {execute.conflict} when processors wrote memos in between, in every attempt
  */
 const rebuildSums = async (session: Session, holder: FactHolder, context: CallContext): Promise<readonly Place[]> => {
   const { catalog } = session;

@@ -63,9 +63,6 @@ export const decimalParts = (text: string): ReadonlyMap<number, string> => {
   return parts;
 };
 
-/** The decimal that a part stands for; see {@link decimalParts}. */
-const partOfDecimal = (at: number, part: string): string => `${part}e${at * PART_DIGITS}`;
-
 /** True if DynamoDB can hold a number: 38 digits, and magnitudes of 1E-130 to 9.9999999999999999999999999999999999999E+125. */
 export const isStorable = (text: string): boolean => {
   const { units, exponent } = parseDecimal(text);
@@ -83,7 +80,8 @@ export const sumsIn = (facts: Item | undefined): Readonly<Record<string, string>
   for (const [name, value] of Object.entries(facts ?? {})) {
     if (!addsUp(name) || name === REVISION) continue;
     const [, at, of = name] = PART_NAME.exec(name) ?? [];
-    const number = at === undefined ? decimalIn(value) : partOfDecimal(Number(at), decimalIn(value));
+    // A part stands for a decimal: see `decimalParts`.
+    const number = at === undefined ? decimalIn(value) : `${decimalIn(value)}e${Number(at) * PART_DIGITS}`;
     sums[of] = addDecimals(sums[of] ?? "0", number);
   }
   return sums;
@@ -183,7 +181,7 @@ const factsStep = ({ catalog }: Session, { facts }: FactHolder, places: readonly
 const isOfOneItem = (error: unknown): boolean =>
   isEdgetableError(error) && ["TransactionCanceledException", "ValidationException"].includes(String(error.details["fault"]));
 
-/** True if another writer came between: what was read has to be read again. */
+/** True if another writer changed what was read: read it again. */
 export const isConflict = (error: unknown): boolean => {
   if (!isEdgetableError(error) || error.details["fault"] !== "TransactionCanceledException") return false;
   const reasons = (error.details["reasons"] ?? []) as readonly CancellationReason[];
@@ -195,7 +193,7 @@ type NodePlaces = readonly ReadPlace[];
 
 const holderIn = (places: NodePlaces): FactHolder => (places[0] as ReadPlace).place.holder;
 
-/** Writes the memos of nodes together with the nodes' facts. Gives false if somebody came between. */
+/** Writes the memos of nodes together with the nodes' facts. Returns false if another writer changed one of them in between. */
 const writeTogether = async (
   session: Session,
   { nodes, inParts }: { readonly nodes: readonly NodePlaces[]; readonly inParts: boolean },
@@ -216,12 +214,6 @@ const writeTogether = async (
   }
 };
 
-/** Writes the memos of one node, whose sums may have more digits than a number. Gives false if somebody came between. */
-const writeInParts = async (session: Session, places: NodePlaces, context: CallContext, first: unknown): Promise<boolean> => {
-  if (!isOfOneItem(first)) throw first;
-  return writeTogether(session, { nodes: [places], inParts: true }, context);
-};
-
 /** Places by their node, in lists that one transaction takes. */
 const byNode = (places: readonly ReadPlace[]): readonly NodePlaces[] => {
   const nodes = new Map<string, ReadPlace[]>();
@@ -238,7 +230,7 @@ const byNode = (places: readonly ReadPlace[]): readonly NodePlaces[] => {
 };
 
 /** Fills transactions with the places of several nodes: a tenth of the requests where each node has few changes. */
-const together = (nodes: readonly NodePlaces[]): readonly (readonly NodePlaces[])[] => {
+const groupPlaces = (nodes: readonly NodePlaces[]): readonly (readonly NodePlaces[])[] => {
   const groups: NodePlaces[][] = [];
   let items = ITEMS_AT_ONCE;
   for (const places of nodes) {
@@ -264,13 +256,15 @@ const refreshSome = async (session: Session, places: readonly Place[], context: 
     const again: Place[] = [];
     const nodes = byNode(await readPlaces(session, left, context));
     await inTurn(
-      attempt === 0 ? together(nodes) : nodes.map((places) => [places]),
+      attempt === 0 ? groupPlaces(nodes) : nodes.map((places) => [places]),
       async (group) => {
         try {
-          const written = writeTogether(session, { nodes: group, inParts: false }, context);
-          const [only] = group;
-          if (await (group.length === 1 && only ? written.catch((error: unknown) => writeInParts(session, only, context, error)) : written))
-            return;
+          const written = await writeTogether(session, { nodes: group, inParts: false }, context).catch(async (error: unknown) => {
+            if (group.length > 1 || !isOfOneItem(error)) throw error;
+            // The sums of this node may have more digits than a number.
+            return writeTogether(session, { nodes: group, inParts: true }, context);
+          });
+          if (written) return;
         } catch (error) {
           if (group.length === 1 || !isOfOneItem(error)) {
             for (const places of group) failed.push({ holder: holderIn(places), error: error as Error });

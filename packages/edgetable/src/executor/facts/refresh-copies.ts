@@ -19,7 +19,7 @@ import { own, type Row } from "../../util/row.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { type FindNode, runRead } from "../run-read.ts";
-import { runPlanned } from "../run-write.ts";
+import { runOnce } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
 import { endOf } from "./contributions.ts";
 
@@ -82,29 +82,14 @@ interface Copying {
 export const nextRevision = (revision: AttributeValue | undefined, now: number): number =>
   -(Math.abs(revision && "N" in revision ? Number(revision.N) : Math.floor(now)) + 1);
 
-/** What the copies become; undefined where a source is not there, whose copies stay as they are. */
-const wantedCopies = (catalog: Catalog, { shape, row }: Copying, sources: ReadonlyMap<string, Item>) => {
-  const set: Record<string, unknown> = {};
-  const remove: string[] = [];
-  for (const { attribute, of, end } of refreshedCopies(catalog, shape)) {
-    const source = sourceOf(catalog, shape, row, end);
-    const item = source && sources.get(identity(catalog, source.key));
-    if (!item) continue;
-    const value = own(decodeItem(catalog, source.entry.shape, item), of);
-    if (value !== undefined) set[attribute] = value;
-    else if (own(row, attribute) !== undefined) remove.push(attribute);
-  }
-  return { set, remove };
-};
-
 const withRevision = (step: WriteItem, revision: AttributeValue): WriteItem => {
   if (step.kind === "update") return { ...step, changes: { ...step.changes, set: { ...step.changes.set, [COPY_REVISION]: revision } } };
   return step.kind === "put" ? { ...step, item: { ...step.item, [COPY_REVISION]: revision } } : step;
 };
 
 /**
- * Writes the copies, the index keys that hold them and the next revision, if the item leads to the same nodes and nobody has
- * refreshed it meanwhile. Also writes where the copies are right: a slower refresh must find another revision.
+ * Writes the copies, the index keys that hold them and the next revision, if the item leads to the same nodes and has not
+ * been refreshed since it was read. Also writes where the copies are right: a slower refresh must find another revision.
  */
 const planCopies = (
   { catalog, effects }: Session,
@@ -129,36 +114,28 @@ const planCopies = (
   return { kind: "ready", items, rows: [undefined], atomic, repeatable: true };
 };
 
-/** Refreshes one item as it was read. Gives false if it changed meanwhile, and has to be read again before its sources. */
+/** Refreshes one item as it was read. Returns false if it changed since: read it again, before its sources. */
 const writeCopies = async (
   session: Session,
   copying: Copying,
   sources: ReadonlyMap<string, Item>,
   context: CallContext,
 ): Promise<boolean> => {
-  const wanted = wantedCopies(session.catalog, copying, sources);
-  let isPlanned = false;
-  const result = await runPlanned(
-    session,
-    () => {
-      if (isPlanned) return { kind: "settled", write: 0, failure: { reason: "conditionFailed" } };
-      isPlanned = true;
-      return planCopies(session, copying, wanted);
-    },
-    context,
-  );
-  return result.ok || result.failed.every(({ failure }) => failure.reason === "notFound");
-};
-
-const readCopying = async (session: Session, keys: readonly Key[], context: CallContext): Promise<readonly Copying[]> => {
   const { catalog } = session;
-  const items = await batchGet(session, { keys, consistent: true }, context);
-  return items.flatMap((item) => {
-    const shape = itemShape(catalog, item);
-    return shape && shape.kind !== "node" && refreshedCopies(catalog, shape).length > 0
-      ? [{ item, shape, row: decodeItem(catalog, shape, item) }]
-      : [];
-  });
+  const { shape, row } = copying;
+  // Copies of a source that is missing stay as they are.
+  const set: Record<string, unknown> = {};
+  const remove: string[] = [];
+  for (const { attribute, of, end } of refreshedCopies(catalog, shape)) {
+    const source = sourceOf(catalog, shape, row, end);
+    const item = source && sources.get(identity(catalog, source.key));
+    if (!item) continue;
+    const value = own(decodeItem(catalog, source.entry.shape, item), of);
+    if (value !== undefined) set[attribute] = value;
+    else if (own(row, attribute) !== undefined) remove.push(attribute);
+  }
+  const result = await runOnce(session, () => planCopies(session, copying, { set, remove }), context);
+  return result.ok || result.failed.every(({ failure }) => failure.reason === "notFound");
 };
 
 const readSources = async (session: Session, all: readonly Copying[], context: CallContext): Promise<ReadonlyMap<string, Item>> => {
@@ -179,10 +156,16 @@ export interface FailedCopies {
 }
 
 const refreshPage = async (session: Session, keys: readonly Key[], context: CallContext): Promise<readonly FailedCopies[]> => {
+  const { catalog } = session;
   const failed: FailedCopies[] = [];
   let left = keys;
   for (let attempt = 0; left.length > 0; attempt++) {
-    const copying = await readCopying(session, left, context);
+    const items = await batchGet(session, { keys: left, consistent: true }, context);
+    const copying = items.flatMap((item): readonly Copying[] => {
+      const shape = itemShape(catalog, item);
+      if (!shape || shape.kind === "node" || refreshedCopies(catalog, shape).length === 0) return [];
+      return [{ item, shape, row: decodeItem(catalog, shape, item) }];
+    });
     const sources = await readSources(session, copying, context);
     const again: Key[] = [];
     await Promise.all(

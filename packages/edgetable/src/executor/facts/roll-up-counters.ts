@@ -7,12 +7,12 @@ import { keyIfComplete } from "../../requests/encode-item.ts";
 import { type CounterSet, counterKeys, counterSetsOf } from "../../schema/counter-sets.ts";
 import type { Catalog, NodeEntry } from "../../schema/catalog.ts";
 import { countHidden, ROLLED, spreadHidden, sumHidden } from "../../schema/facts.ts";
-import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
+import type { Item, Key } from "../../transport/operations.ts";
 import { addDecimals, readDecimal } from "../../util/decimal.ts";
 import type { Row } from "../../util/row.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
-import { runPlanned } from "../run-write.ts";
+import { runOnce } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
 import type { FactHolder } from "./contributions.ts";
 import type { FailedRefresh } from "./refresh-aggregates.ts";
@@ -81,9 +81,6 @@ export const readCounters = async (session: Session, { entry, id }: CountedNode,
   };
 };
 
-const nextRevision = (read: AttributeValue | undefined, now: number): number =>
-  read && "N" in read ? Number(read.N) + 1 : Math.floor(now);
-
 /**
  * Writes the totals and the index keys that hold them. The node is read before its counters, and must still be at the revision
  * that was read: a slower sum fails. Also writes where nothing changes, for the same reason.
@@ -94,8 +91,9 @@ const planTotals = (
   { key, node, totals }: { readonly key: Key; readonly node: Item; readonly totals: Totals },
 ): WritePlan => {
   const working = openWorkingSet(catalog, { [keyId(key)]: node });
+  const read = node[ROLLED];
   const changes = {
-    set: { ...totals.set, [ROLLED]: nextRevision(node[ROLLED], effects.now()) },
+    set: { ...totals.set, [ROLLED]: read && "N" in read ? Number(read.N) + 1 : Math.floor(effects.now()) },
     remove: totals.remove,
     add: {},
     append: {},
@@ -134,16 +132,7 @@ export const rollUpNode = async (session: Session, counted: CountedNode, context
     if (!node) return undefined;
     const totals = await readCounters(session, counted, node, context);
     if (Object.keys(totals.set).length + totals.remove.length === 0) return totals;
-    let isPlanned = false;
-    const result = await runPlanned(
-      session,
-      () => {
-        if (isPlanned) return { kind: "settled", write: 0, failure: { reason: "conditionFailed" } };
-        isPlanned = true;
-        return planTotals(session, counted, { key, node, totals });
-      },
-      context,
-    );
+    const result = await runOnce(session, () => planTotals(session, counted, { key, node, totals }), context);
     if (result.ok) return totals;
     if (result.failed.every(({ failure }) => failure.reason === "notFound")) return undefined;
     if (attempt + 1 < TRIES && (await backOff(session.effects, PAUSES, attempt, context))) continue;

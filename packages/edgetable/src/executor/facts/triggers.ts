@@ -5,7 +5,7 @@ import { type Catalog, type EdgeEntry, endPaths, type NodeEntry, type Shape } fr
 import { COPY_REVISION, ROLLED, STREAMED } from "../../schema/facts.ts";
 import { readPlace } from "../../schema/stored-id.ts";
 import { isSystemItem, MEMO_NODE, systemKindOf } from "../../schema/system-items.ts";
-import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
+import type { Item, Key } from "../../transport/operations.ts";
 import { isDeepStrictEqual } from "node:util";
 import { own, type Row, valueAt } from "../../util/row.ts";
 import { type Contribution, contributionsOf, endOf, factEdge, type FactHolder, factNode, type Place, placeId } from "./contributions.ts";
@@ -21,7 +21,7 @@ export interface ItemChangeRecord {
   readonly after: Item | undefined;
 }
 
-/** What has to be looked at because of a change. */
+/** What has to be refreshed because of a change. */
 export interface Triggered {
   /** Rows that may contribute something else to a node than before. */
   readonly places: readonly Place[];
@@ -122,8 +122,6 @@ const fanOutsOf = (
   return [...fanOuts.values()];
 };
 
-const isOwn = (revision: AttributeValue | undefined): boolean => revision !== undefined && "N" in revision && revision.N.startsWith("-");
-
 /** True if a change of an edge or part is the stream's own, or leaves its copies and its ends as they were. */
 const keepsCopies = (catalog: Catalog, shape: Shape, { before, after }: ItemChangeRecord): boolean => {
   if (!before || !after || copyShape(catalog, before) !== shape) return false;
@@ -131,12 +129,15 @@ const keepsCopies = (catalog: Catalog, shape: Shape, { before, after }: ItemChan
   const paths = shape.kind === "edge" ? [...endPaths(catalog, shape, "from"), ...endPaths(catalog, shape, "to")] : [];
   const [old, row] = [decodeItem(catalog, shape, before), decodeItem(catalog, shape, after)];
   if (!paths.every((path) => isDeepStrictEqual(valueAt(old, path), valueAt(row, path)))) return false;
-  if (!sameAttribute(was, is)) return sameAttribute(is, { N: String(nextRevision(was, 0)) }) || (was === undefined && isOwn(is));
+  if (!sameAttribute(was, is)) {
+    const isFirstOfStream = was === undefined && is !== undefined && "N" in is && is.N.startsWith("-");
+    return isFirstOfStream || sameAttribute(is, { N: String(nextRevision(was, 0)) });
+  }
   return streamedCopies(catalog, shape).every(({ attribute }) => isDeepStrictEqual(own(old, attribute), own(row, attribute)));
 };
 
 /**
- * What has to be looked at because of a change. A change of one of Edgetable's own items needs nothing.
+ * What has to be refreshed because of a change. A change of one of Edgetable's own items needs nothing.
  *
  * @throws {keys.unreadable} for an item that does not read as its kind
  */
@@ -161,7 +162,7 @@ export const triggeredBy = (catalog: Catalog, record: ItemChangeRecord): Trigger
   return { places, holders, copies: shape && !keepsCopies(catalog, shape, record) ? [key] : [], fanOuts: [] };
 };
 
-/** What has to be looked at for an item as a scan finds it, whatever happened to it before. */
+/** What has to be refreshed for an item that a scan finds, without knowing its changes. */
 export const allOf = (catalog: Catalog, item: Item): Triggered => {
   const after = item;
   const places = contributionsOf(catalog, item);

@@ -59,7 +59,7 @@ const fanOutOf = (catalog: Catalog, { facts }: Job): FanOut => {
 const changeCopies = async (job: CopyJob, lease: Lease, position: { value: Position | undefined }): Promise<void> => {
   const { session, settings } = job;
   const fanOut = fanOutOf(session.catalog, lease.job);
-  // An index may not show an edge that was linked before the source changed: it is looked at once more after its lag.
+  // An index may not show an edge that was linked before the source changed: it is read once more after its lag.
   const passes = lagsBehind(session.catalog, fanOut) ? 2 : 1;
   for (; job.pass <= passes; job.pass++) {
     if (job.pass > 1 && position.value === undefined && settings.indexLag > 0) await session.effects.sleep(settings.indexLag, job.signal);
@@ -74,7 +74,7 @@ const changeCopies = async (job: CopyJob, lease: Lease, position: { value: Posit
   }
 };
 
-const run = async (job: CopyJob): Promise<void> => {
+const runLeased = async (job: CopyJob): Promise<void> => {
   const { session, id, settings } = job;
   const request = { id, kind: "copy", duration: settings.lease, facts: {}, resumes: true } as const;
   const lease = await step(job, (context) => takeLease(session, request, context));
@@ -102,12 +102,13 @@ export interface CopiesChanged {
 
 /**
  * Changes the copies of a node's attributes on all its edges of a type, or its parts of one kind: each is read, then its
- * source, and written on condition that nobody has refreshed it meanwhile. Late and repeated runs change nothing that is newer.
+ * source, and written on condition that it has not been refreshed since it was read. Late and repeated runs change nothing that is newer.
  *
  * @throws {job.busy} while another process runs it
  * @throws {job.notFound} when it has ended
  */
-export const runCopyJob = (job: CopyJob): Promise<CopiesChanged> => job.track(run(job).then(() => ({ items: job.items, cost: job.cost })));
+export const runCopyJob = (job: CopyJob): Promise<CopiesChanged> =>
+  job.track(runLeased(job).then(() => ({ items: job.items, cost: job.cost })));
 
 /** Runs a job that a write has just begun, unless another process has taken it over. */
 export const finishCopyJob = async (job: CopyJob): Promise<CopiesChanged> => {

@@ -84,7 +84,7 @@ export interface Deletion extends Run {
 // A job's id is part of a sort key: "1 to 1024 bytes" (ServiceQuotas); an escaped character may take three.
 const LONGEST_ID = 200;
 
-// One id for everyone who deletes the node.
+// All deletions of the node have the same id.
 const deletionId = (catalog: Catalog, { name, id }: DeleteWrite): string => {
   const text = `delete ${name} ${ownerText(defined(catalog.ends[name], "node"), id)}`;
   if (text.length <= LONGEST_ID) return text;
@@ -256,7 +256,7 @@ const deleteAtOnce = async (
     try {
       const result = await transact(removals);
       if (result.ok) deletion.items += removals.length;
-      // Only the node's own failure is final. After another one, something was removed meanwhile: look again.
+      // Only the node's own failure is final. After another failure, an item was removed in between: read again.
       if (result.ok || result.failed.some(({ write }) => write === 0)) return result;
     } catch (error) {
       if (isEdgetableError(error, "request.transactionTooLarge")) return undefined;

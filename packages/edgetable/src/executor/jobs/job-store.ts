@@ -30,7 +30,7 @@ export interface Job {
   readonly facts: JobFacts;
 }
 
-/** The right to run a job, for a while. */
+/** The exclusive right to run a job for a limited time. */
 export interface Lease {
   readonly job: Job;
   readonly key: Key;

@@ -36,7 +36,7 @@ export interface ReshardSettings {
 export interface ReshardProgress {
   /** Items moved, by every run of the job. */
   readonly moved: number;
-  /** Items looked at. */
+  /** Items read. */
   readonly seen: number;
   /** Parts of the indexes that this pass has finished, and all of them. */
   readonly partitions: { readonly done: number; readonly all: number };
@@ -92,7 +92,7 @@ const PAGE = 100;
 
 const STALE = { reason: "staleRead" } as const;
 
-/** Moves one item to where a writer would put it now. Gives false if it is there already, or was changed meanwhile. */
+/** Moves one item to where a writer would put it now. Returns false if it is there already, or has changed since it was read. */
 const moveItem = async (session: Session, place: OldPlace, item: Item, context: CallContext): Promise<boolean> => {
   const { catalog } = session;
   const attribute = place.index.partitionKey;
@@ -208,7 +208,7 @@ const moveAll = async (run: Resharding): Promise<void> => {
 
 /**
  * Moves items to the shards in which writers put them now. May be cut off and begun again, and run beside
- * writers: each item is changed only if nobody changed it since it was read.
+ * writers: each item is changed only if it has not changed since it was read.
  *
  * @throws {job.busy} while another process is running it
  */

@@ -1,6 +1,6 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { keyId } from "../../ir/write-plan.ts";
-import { edgeCopies, type EdgeCopy } from "../../planner/writes/rules/edge-copies.ts";
+import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
 import { templateMatches } from "../../keys/template.ts";
 import { keyTextOf } from "../../requests/attribute-value.ts";
 import { decodeItem, type DriftedField, driftedFields, type RowOptions, shapeOf } from "../../requests/decode-item.ts";
@@ -38,9 +38,6 @@ export type SeenItem =
 const without = (row: Row, fields: readonly string[]): Row =>
   Object.fromEntries(Object.entries(row).filter(([field]) => !fields.includes(field)));
 
-const pick = (row: Row, fields: readonly string[]): Row =>
-  Object.fromEntries(fields.flatMap((field) => (row[field] === undefined ? [] : [[field, row[field]]])));
-
 const ENDS = ["from", "to"];
 
 /** What an edge's row has beside its ends. */
@@ -57,18 +54,17 @@ const edgeRow = (name: string, row: Row, attributes: Row = attributesOf(row)): R
 const partRow = (catalog: Catalog, name: string, row: Row): Row => {
   const entry = defined(catalog.parts[name], name);
   const owner = defined(catalog.nodes[entry.definition.of], entry.definition.of);
-  return { part: name, owner: pick(row, owner.idFields), row: without(row, ownerFields(catalog, name)) };
+  return {
+    part: name,
+    owner: Object.fromEntries(owner.idFields.flatMap((field) => (row[field] === undefined ? [] : [[field, row[field]]]))),
+    row: without(row, ownerFields(catalog, name)),
+  };
 };
 
 /** An end of an edge, as its row names it. */
 export const endOf = (shape: Shape, row: Row, end: "from" | "to"): { readonly type: string; readonly id: Row } => {
   const id = row[end] as Row;
   return { type: defined(shape[end], "an end's type"), id: shape.several ? without(id, ["type"]) : id };
-};
-
-const isOther = (catalog: Catalog, copy: EdgeCopy, item: Item): boolean => {
-  const key = keyIfComplete(catalog, copy.shape, copy.row);
-  return key !== undefined && keyId(key) === keyId(keyOfItem(catalog, item));
 };
 
 /** The row of an item, without what a load computes again: an older model of Edgetable's own layout may have filled other keys. */
@@ -87,25 +83,13 @@ const readCopy = (catalog: Catalog, shape: Shape, item: Item, options: RowOption
   if (!second) return { kind: "row", name, row: edgeRow(name, row) };
   const mine = shape.role === "mirror" ? second : own;
   const other = mine === own ? second : own;
-  const otherKey = keyIfComplete(catalog, other.shape, other.row);
-  if (!otherKey || !isOther(catalog, mine, item)) return { kind: "stray", reason: `its other copy as "${name}" cannot be found from it` };
   const key = keyOfItem(catalog, item);
+  const otherKey = keyIfComplete(catalog, other.shape, other.row);
+  const ownKey = otherKey && keyIfComplete(catalog, mine.shape, mine.row);
+  if (!otherKey || !ownKey || keyId(ownKey) !== keyId(key))
+    return { kind: "stray", reason: `its other copy as "${name}" cannot be found from it` };
   const leads = entry.definition.symmetric ? keyId(key) < keyId(otherKey) : shape.role === "own";
   return { kind: "copy", name, copy: { entry, shape, item, row, leads, id: keyId(leads ? key : otherKey), key, otherKey } };
-};
-
-const hasTwoCopies = (catalog: Catalog, name: string): boolean => {
-  const { stored, symmetric } = defined(catalog.edges[name], name).definition;
-  return stored === "twice" || symmetric === true;
-};
-
-const readShape = (catalog: Catalog, shape: Shape, item: Item, options: RowOptions): SeenItem => {
-  const name = shape.definition;
-  if (shape.kind === "edge" && hasTwoCopies(catalog, name)) return readCopy(catalog, shape, item, options);
-  const row = dumpedRow(catalog, [shape, item], options);
-  if (shape.kind === "node") return { kind: "row", name, row: { node: name, row } };
-  if (shape.kind === "part") return { kind: "row", name, row: partRow(catalog, name, row) };
-  return { kind: "row", name, row: edgeRow(name, row) };
 };
 
 /** The copies in an item that disagree with its keys. */
@@ -177,7 +161,15 @@ export const readItem = (catalog: Catalog, item: Item, options: RowOptions): See
   const shape = shapeOf(catalog, catalog.shapes, item);
   if (!shape) return { kind: "stray", reason: unknownForm(catalog, item) };
   try {
-    return readShape(catalog, shape, item, options);
+    const name = shape.definition;
+    if (shape.kind === "edge") {
+      const { stored, symmetric } = defined(catalog.edges[name], name).definition;
+      if (stored === "twice" || symmetric === true) return readCopy(catalog, shape, item, options);
+    }
+    const row = dumpedRow(catalog, [shape, item], options);
+    if (shape.kind === "node") return { kind: "row", name, row: { node: name, row } };
+    if (shape.kind === "part") return { kind: "row", name, row: partRow(catalog, name, row) };
+    return { kind: "row", name, row: edgeRow(name, row) };
   } catch (error) {
     if (!isEdgetableError(error)) throw error;
     return { kind: "stray", reason: `it does not read as "${shape.definition}": ${error.message}` };
@@ -191,22 +183,20 @@ export type Settled =
   | { readonly kind: "nothing" }
   | { readonly kind: "stray"; readonly reason: string };
 
-const holds = ({ copied: held }: Shape, field: string): boolean => !held || held.includes(field);
-
-const leadFirst = (a: Copy, b: Copy): readonly [Copy, Copy] => (a.leads ? [a, b] : [b, a]);
+const stores = ({ copied }: Shape, field: string): boolean => !copied || copied.includes(field);
 
 /** One edge of its two copies: what differs on the other one is its `reverse`. */
 export const joinCopies = (a: Copy, b: Copy): Settled & { readonly kind: "row" } => {
-  const [lead, other] = leadFirst(a, b);
+  const [lead, other] = a.leads ? [a, b] : [b, a];
   const mine = attributesOf(lead.row);
   const theirs = attributesOf(other.row);
   const attributes: Record<string, unknown> = { ...mine };
   const reverse: Record<string, unknown> = {};
   for (const field in theirs) {
-    if (!holds(lead.shape, field)) attributes[field] = theirs[field];
+    if (!stores(lead.shape, field)) attributes[field] = theirs[field];
     else if (field !== VERSION && !isDeepStrictEqual(mine[field], theirs[field])) reverse[field] = theirs[field];
   }
-  const lacks = Object.keys(mine).some((field) => !Object.hasOwn(theirs, field) && holds(other.shape, field));
+  const lacks = Object.keys(mine).some((field) => !Object.hasOwn(theirs, field) && stores(other.shape, field));
   const row = edgeRow(lead.entry.name, lead.row, attributes);
   const uneven = lacks || !isDeepStrictEqual(mine[VERSION], theirs[VERSION]);
   return { kind: "row", row: Object.keys(reverse).length > 0 ? { ...row, reverse } : row, uneven };
@@ -226,22 +216,6 @@ const readByKey = async ({ session, consistent, context }: Reading, keys: readon
   return new Map(items.map((item) => [keyId(keyOfItem(session.catalog, item)), item]));
 };
 
-const asOther = ({ session: { catalog }, rowOptions }: Reading, copy: Copy, item: Item): Copy | undefined => {
-  const { entry, otherKey, key } = copy;
-  const shape = shapeOf(catalog, [...entry.mirrors, ...entry.shapes], item);
-  return (
-    shape && {
-      ...copy,
-      shape,
-      item,
-      row: dumpedRow(catalog, [shape, item], rowOptions),
-      leads: !copy.leads,
-      key: otherKey,
-      otherKey: key,
-    }
-  );
-};
-
 /**
  * What becomes of copies whose other one was not met, at most 100: the others are read by their keys,
  * and if one is missing, its copy is read again.
@@ -256,10 +230,16 @@ export const settleCopies = async (reading: Reading, copies: readonly Copy[]): P
     reading,
     alone.map(({ key }) => key),
   );
+  const { catalog } = reading.session;
   return copies.map((copy): Settled => {
-    const item = others.get(keyId(copy.otherKey));
-    const other = item && asOther(reading, copy, item);
-    if (other) return copy.leads ? joinCopies(copy, other) : { kind: "nothing" };
+    const { entry, key, otherKey } = copy;
+    const item = others.get(keyId(otherKey));
+    const shape = item && shapeOf(catalog, [...entry.mirrors, ...entry.shapes], item);
+    if (item && shape) {
+      const row = dumpedRow(catalog, [shape, item], reading.rowOptions);
+      if (!copy.leads) return { kind: "nothing" };
+      return joinCopies(copy, { ...copy, shape, item, row, leads: false, key: otherKey, otherKey: key });
+    }
     if (!item && !still.has(keyId(copy.key))) return { kind: "nothing" };
     if (copy.leads) return { kind: "row", row: edgeRow(copy.entry.name, copy.row), uneven: true };
     return { kind: "stray", reason: `it is the second copy of "${copy.entry.name}", and the first is not there` };

@@ -5,7 +5,7 @@ import type { AttributeValue, Item } from "../../transport/operations.ts";
 import { hasPassed } from "../../util/time.ts";
 import { type Cost, type Drift, Meter, type StrayItem } from "../call.ts";
 import type { CallContext, Session } from "../session.ts";
-import { type Copy, driftOf, joinCopies, readItem, settleCopies, type Settled } from "./read-item.ts";
+import { type Copy, driftOf, joinCopies, readItem, settleCopies } from "./read-item.ts";
 import { type PageMark, type Places, positionText, readPosition, scanPages, trackPlaces } from "./scan-pages.ts";
 import type { Row } from "../../util/row.ts";
 
@@ -21,7 +21,7 @@ export interface ScanReport {
   readonly stray: number;
   /** Edges of which a copy is missing, or which a row cannot tell with both their copies. */
   readonly uneven: number;
-  /** Items of which a stored copy disagrees with their key; rows hold what the key says. */
+  /** Items with a stored copy that disagrees with their key. Rows contain the key's value. */
   readonly drifted: Drift;
   readonly cost: Cost;
   /** Goes on from here, given as `from`; rows behind it may come again. Undefined when all was given. */
@@ -45,7 +45,8 @@ export interface ScanSettings {
   readonly context: () => CallContext;
 }
 
-interface HeldCopy {
+/** A copy of an edge whose other copy the scan has not met yet. */
+interface WaitingCopy {
   readonly copy: Copy;
   readonly mark: PageMark;
 }
@@ -56,7 +57,7 @@ interface State {
   readonly places: Places;
   readonly meter: Meter;
   /** By the leading copy's key, the oldest first. */
-  readonly held: Map<string, HeldCopy>;
+  readonly waiting: Map<string, WaitingCopy>;
   readonly counts: { items: number; rows: number; system: number; stray: number; uneven: number };
   reported: number;
 }
@@ -67,7 +68,12 @@ export interface Scanning {
   report(): ScanReport;
 }
 
-const throwStray = ({ key, item, reason }: StrayItem): never => {
+const reportStray = (state: State, item: Item, reason: string): void => {
+  state.counts.stray++;
+  const { onStray } = state.settings;
+  if (onStray === "skip") return;
+  const key = keyOfItem(state.session.catalog, item);
+  if (typeof onStray === "function") return onStray({ key, item, reason });
   const values = Object.values<AttributeValue | undefined>(key).map((value) =>
     value === undefined ? "no key" : "S" in value ? value.S : "N" in value ? value.N : JSON.stringify(value),
   );
@@ -78,62 +84,52 @@ const throwStray = ({ key, item, reason }: StrayItem): never => {
   );
 };
 
-const stray = (state: State, item: Item, reason: string): void => {
-  state.counts.stray++;
-  const { onStray } = state.settings;
-  if (onStray === "skip") return;
-  const found: StrayItem = { key: keyOfItem(state.session.catalog, item), item, reason };
-  if (typeof onStray === "function") onStray(found);
-  else throwStray(found);
-};
-
-function* give(state: State, marks: readonly PageMark[], row: Row): Generator<Row> {
+function* giveRow(state: State, marks: readonly PageMark[], row: Row): Generator<Row> {
   state.counts.rows++;
   yield row;
   for (const mark of marks) mark.pending--;
-}
-
-function* giveSettled(state: State, held: HeldCopy, settled: Settled): Generator<Row> {
-  if (settled.kind === "row") {
-    if (settled.uneven) state.counts.uneven++;
-    yield* give(state, [held.mark], settled.row);
-    return;
-  }
-  if (settled.kind === "stray") stray(state, held.copy.item, settled.reason);
-  held.mark.pending--;
 }
 
 // "BatchGetItem: 100 items", ServiceQuotas.
 const AT_ONCE = 100;
 
 async function* settleOldest(state: State): AsyncGenerator<Row> {
-  const oldest: HeldCopy[] = [];
-  for (const [id, held] of state.held) {
+  const oldest: WaitingCopy[] = [];
+  for (const [id, waiting] of state.waiting) {
     if (oldest.length === AT_ONCE) break;
-    oldest.push(held);
-    state.held.delete(id);
+    oldest.push(waiting);
+    state.waiting.delete(id);
   }
   const { session, settings } = state;
   const copies = oldest.map(({ copy }) => copy);
   const { consistent, rowOptions } = settings;
   const reading = { session, consistent, rowOptions, context: () => contextOf(state) };
   const all = await settleCopies(reading, copies);
-  for (const [at, settled] of all.entries()) yield* giveSettled(state, oldest[at]!, settled);
+  for (const [at, settled] of all.entries()) {
+    const { copy, mark } = oldest[at]!;
+    if (settled.kind === "row") {
+      if (settled.uneven) state.counts.uneven++;
+      yield* giveRow(state, [mark], settled.row);
+      continue;
+    }
+    if (settled.kind === "stray") reportStray(state, copy.item, settled.reason);
+    mark.pending--;
+  }
 }
 
 function* takeCopy(state: State, copy: Copy, mark: PageMark): Generator<Row> {
   mark.pending++;
-  const met = state.held.get(copy.id);
+  const met = state.waiting.get(copy.id);
   if (!met || met.copy.leads === copy.leads) {
-    // The same copy can be met twice where the table changes meanwhile: the later reading stands.
+    // If the table changes during the scan, the same copy may come twice: the later one counts.
     if (met) met.mark.pending--;
-    state.held.set(copy.id, { copy, mark });
+    state.waiting.set(copy.id, { copy, mark });
     return;
   }
-  state.held.delete(copy.id);
+  state.waiting.delete(copy.id);
   const { row, uneven } = joinCopies(met.copy, copy);
   if (uneven) state.counts.uneven++;
-  yield* give(state, [met.mark, mark], row);
+  yield* giveRow(state, [met.mark, mark], row);
 }
 
 function* takeItem(state: State, item: Item, mark: PageMark): Generator<Row> {
@@ -143,13 +139,13 @@ function* takeItem(state: State, item: Item, mark: PageMark): Generator<Row> {
     state.counts.system++;
     return;
   }
-  if (seen.kind === "stray") return stray(state, item, seen.reason);
+  if (seen.kind === "stray") return reportStray(state, item, seen.reason);
   if (state.settings.only && !state.settings.only.has(seen.name)) return;
   const { catalog } = state.session;
   for (const one of driftOf(catalog, item)) state.meter.drifts({ key: keyOfItem(catalog, item), ...one });
   if (seen.kind === "copy") return yield* takeCopy(state, seen.copy, mark);
   mark.pending++;
-  yield* give(state, [mark], seen.row);
+  yield* giveRow(state, [mark], seen.row);
 }
 
 const contextOf = ({ settings, meter }: State): CallContext => ({ ...settings.context(), meter });
@@ -164,28 +160,23 @@ const reportOf = (state: State): ScanReport => {
   };
 };
 
-const tell = (state: State): void => {
-  const { onProgress, progressEvery } = state.settings;
-  const now = state.session.effects.now();
-  if (!onProgress || !hasPassed(progressEvery, state.reported, now)) return;
-  state.reported = now;
-  onProgress(reportOf(state));
-};
-
 async function* scanAll(state: State): AsyncGenerator<Row> {
-  const { session, settings, places, held } = state;
+  const { session, settings, places, waiting } = state;
   const pages = scanPages(session, places, { ...settings, context: () => contextOf(state) });
   for await (const { items, mark } of pages) {
     for (const item of items) yield* takeItem(state, item, mark);
-    while (held.size > settings.held) yield* settleOldest(state);
+    while (waiting.size > settings.held) yield* settleOldest(state);
     mark.pending--;
-    tell(state);
+    const now = session.effects.now();
+    if (!settings.onProgress || !hasPassed(settings.progressEvery, state.reported, now)) continue;
+    state.reported = now;
+    settings.onProgress(reportOf(state));
   }
-  while (held.size > 0) yield* settleOldest(state);
+  while (waiting.size > 0) yield* settleOldest(state);
   settings.onProgress?.(reportOf(state));
 }
 
-async function* scanOrTell(state: State): AsyncGenerator<Row> {
+async function* scanWithReport(state: State): AsyncGenerator<Row> {
   try {
     yield* scanAll(state);
   } catch (error) {
@@ -196,7 +187,7 @@ async function* scanOrTell(state: State): AsyncGenerator<Row> {
 /**
  * Begins to scan.
  *
- * @throws {cursor.invalid} when `from` is no position of this table
+ * @throws {cursor.invalid} when `from` is not a position of this table
  */
 export const runScan = (session: Session, settings: ScanSettings): Scanning => {
   const from =
@@ -206,9 +197,9 @@ export const runScan = (session: Session, settings: ScanSettings): Scanning => {
     settings: { ...settings, segments: from.segments },
     places: trackPlaces(from),
     meter: new Meter(0),
-    held: new Map(),
+    waiting: new Map(),
     counts: { items: 0, rows: 0, system: 0, stray: 0, uneven: 0 },
     reported: session.effects.now(),
   };
-  return { rows: scanOrTell(state), report: () => reportOf(state) };
+  return { rows: scanWithReport(state), report: () => reportOf(state) };
 };

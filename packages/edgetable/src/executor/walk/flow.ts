@@ -28,7 +28,7 @@ export interface Arrival {
   readonly row?: Row | undefined;
 }
 
-/** Takes one node after another to where it goes on. */
+/** Takes one node after another to its next step. */
 export type Sink = (node: Arrival) => void;
 
 /** How nodes move through a walk. Steps that read nothing are passed at once; at the others a node waits. */

@@ -60,7 +60,7 @@ interface Reading {
   readonly id: Row;
   readonly parts: readonly Part[];
   readonly ends: Ends;
-  /** The part that is being read, and the key after which it goes on. */
+  /** The part that is being read, and the key after which it continues. */
   part: number;
   start: Key | undefined;
   first: FirstEdges | undefined;

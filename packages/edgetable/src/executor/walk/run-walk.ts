@@ -5,8 +5,7 @@ import type { Row } from "../../util/row.ts";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { readExactText } from "../../keys/template.ts";
 import { add, type Amount, times } from "../amount.ts";
-import { readAll } from "../run-read.ts";
-import { readComplete } from "../known-indexes.ts";
+import { readAll, readComplete } from "../run-read.ts";
 import type { CallContext, Session } from "../session.ts";
 import type { Sink } from "./flow.ts";
 import { getEdges, readNodes } from "./read-by-key.ts";
@@ -54,7 +53,7 @@ export interface WalkOutcome {
   readonly levels: readonly { readonly level: number; readonly nodes: number; readonly paths: PathCount }[];
   readonly missing: readonly NodeRef[];
   readonly stopped: Stopped | undefined;
-  /** What a continuation goes on from; undefined if nothing is left. */
+  /** The state that a continuation starts from; undefined if nothing is left. */
   readonly state: WalkState | undefined;
 }
 

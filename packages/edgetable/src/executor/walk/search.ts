@@ -40,7 +40,7 @@ export interface PathSearch {
 export interface FoundPaths<State = unknown> {
   readonly paths: readonly (readonly NodeRef[])[];
   readonly stopped: Stopped | undefined;
-  /** What a continuation goes on from; undefined if there is nothing left to continue. */
+  /** The state that a continuation starts from; undefined if there is nothing left to continue. */
   readonly state: State | undefined;
 }
 
@@ -223,7 +223,7 @@ const costOf = ({ side, run }: End): number => {
   return unreadNodes(side).length * (1 + degree);
 };
 
-// The cheaper side grows. A frontier that was begun goes on until it has cost more than the other is expected to cost.
+// The cheaper side grows. Once begun, a frontier grows until it has cost more than the other is expected to cost.
 const nextEnd = (search: PathSearch, forward: End, backward: End): End => {
   if (!search.smallerSide) return forward;
   const [first, second] = forward.side.frontier ? [forward, backward] : [backward, forward];

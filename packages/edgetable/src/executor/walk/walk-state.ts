@@ -141,7 +141,7 @@ export interface FirstEdge {
 
 /** The first edges of several partitions, as far as they were read. */
 export interface FirstEdges {
-  /** Where each partition goes on: absent before its first request, null at its end. */
+  /** Where each partition continues: absent before its first request, null at its end. */
   readonly lanes: ({ readonly start: Key | null; readonly rounds: number } | undefined)[];
   edges: FirstEdge[];
 }
@@ -191,7 +191,7 @@ export interface Tally {
   readonly fields: Map<string, FoldedField>;
 }
 
-/** Everything that a walk knows at a moment. A continuation goes on from it. */
+/** Everything that a walk knows at a moment. A continuation starts from it. */
 export interface WalkState {
   readonly frontiers: Map<number, Frontier>;
   /** The rounds that each step has made. */
@@ -208,7 +208,7 @@ export interface WalkState {
   readonly groups: Map<NodeKey, PathCount>;
   /** For aggregates: by the exact text of the values that a group shares. */
   readonly tallies: Map<string, Tally>;
-  /** Where the search at the start goes on, and how many rows it has given. */
+  /** Where the search at the start continues, and how many rows it has given. */
   search: { readonly from: Position | undefined; readonly taken: number } | undefined;
   /** For `except("passed")`: the nodes that the walk left, with the first step at which it did. */
   readonly passed: Map<NodeKey, number>;
@@ -258,14 +258,14 @@ const ENTRY_BYTES = 96;
 /** Estimated bytes of a node in one Map or Set. */
 export const bytesOf = (key: NodeKey): number => ENTRY_BYTES + key.length;
 
-/** The member of a Map, made when it is not there yet. */
+/** The member of a Map, created if absent. */
 export const memberOf = <K, V>(map: Map<K, V>, key: K, make: () => V): V => {
   let value = map.get(key);
   if (value === undefined) map.set(key, (value = make()));
   return value;
 };
 
-/** The frontier at a place, made when it is not there yet. */
+/** The frontier at a place, created if absent. */
 export const frontierAt = ({ frontiers }: WalkState, place: Place): Frontier =>
   memberOf(frontiers, frontierId(place), () => ({ step: place.step, round: place.round, waiting: new Map(), begun: [] }));
 

@@ -58,7 +58,7 @@ interface Source {
  * that is expected to cost no more than a Query for each, and if the model says how many of the other items between them
  * there are: a node may have any number of them.
  */
-const joined = (catalog: Catalog, node: string, sources: readonly Source[]): Source | undefined => {
+const joinedSource = (catalog: Catalog, node: string, sources: readonly Source[]): Source | undefined => {
   const [first] = sources;
   if (!first) return undefined;
   const { step, near } = first;
@@ -118,7 +118,7 @@ const joinTypes = (catalog: Catalog, node: string, plan: ReadPlan): ReadPlan => 
     groups.set(name, [...(groups.get(name) ?? []), { step, near }]);
   }
   const sources = [...groups.values()].flatMap((group) => {
-    const one = group.length > 1 ? joined(catalog, node, group) : undefined;
+    const one = group.length > 1 ? joinedSource(catalog, node, group) : undefined;
     return one ? [one] : group;
   });
   if (sources.length === plan.sources.length) return plan;

@@ -49,7 +49,7 @@ export interface CascadePlan {
   readonly sweeps: readonly Sweep[];
   /** The node's parts that take edges of their own along, by kind. */
   readonly parts: readonly PartCascade[];
-  /** True if the node is marked first, so that nothing new is tied to it meanwhile. */
+  /** True if the node is marked first, so that no edge or part can be added to it. */
   readonly marks: boolean;
   /** True if an index finds some of what goes with the node: an index shows it a moment late. */
   readonly lags: boolean;
@@ -162,7 +162,7 @@ export const removalOf = (shape: Shape, row: Row): LogicalWrite => {
 export interface JobMark {
   readonly id: string;
   readonly key: Key;
-  /** Who holds its lease. */
+  /** The process that holds its lease. */
   readonly holder: string;
 }
 
@@ -225,7 +225,7 @@ export const planMark = (
     items: items.map((one, at) => (at < own ? one : { ...one, item: { ...one.item, kind: "check" } })),
     atomic: { kind: "transaction", items: items.length },
     rows: [undefined],
-    // A deletion that is begun again goes on.
+    // A deletion that is called again continues.
     repeatable: true,
   };
 };
@@ -274,8 +274,8 @@ export const planEnding = (catalog: Catalog, { write, job, along, parts }: Endin
   const value = { S: job.id };
   const items = ofMarked(ofMarked(plan.items, [located.key], { value, failure: STALE }), parts, { value, failure: NOT_FOUND });
   // All deletions of a node have one name: a second one, begun after the node was written anew, is not this one's to end.
-  const held: Term = { kind: "equals", attribute: HOLDER, value: { S: job.holder }, failure: { reason: "beingDeleted", job: job.id } };
-  items.push({ item: { kind: "delete", key: job.key, terms: [held], shape: undefined }, writes: [0] });
+  const hasLease: Term = { kind: "equals", attribute: HOLDER, value: { S: job.holder }, failure: { reason: "beingDeleted", job: job.id } };
+  items.push({ item: { kind: "delete", key: job.key, terms: [hasLease], shape: undefined }, writes: [0] });
   if (items.length > TRANSACTION_ITEMS) {
     throw new EdgetableError("request.transactionTooLarge", `This takes ${items.length} items; a transaction holds ${TRANSACTION_ITEMS}.`, {
       details: { items: items.length },

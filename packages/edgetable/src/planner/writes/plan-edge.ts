@@ -195,7 +195,7 @@ const changeCopy = (
   return terms ? changed : changed === null ? null : terms;
 };
 
-// The edge changes, and its other copy, which is not there, is written whole from what the edge holds.
+// The edge changes. Its other copy is missing and is written whole, from the edge's item.
 const completeCopy = (working: WorkingSet, write: RelinkWrite, own: EdgeCopy & { readonly there: Term | undefined }): Planned => {
   const { catalog } = working;
   const { shape } = own;

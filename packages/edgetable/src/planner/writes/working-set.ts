@@ -135,7 +135,7 @@ export interface WorkingSet {
   readonly given: Given;
   /** All writes of the call. */
   readonly writes: readonly LogicalWrite[];
-  /** The ids of jobs that go on with what is more than a transaction holds. */
+  /** The ids of jobs that write what exceeds a transaction. */
   readonly jobs: string[];
   /** The position of the write that is being planned. */
   write: number;

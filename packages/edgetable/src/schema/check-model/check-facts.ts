@@ -368,7 +368,7 @@ const checkCopies = (definition: GraphDefinition, report: Report): void => {
   });
 };
 
-/** A chain of facts that leads back to where it began: none of them would ever come to rest. */
+/** A cycle of facts: each change would cause the next one, without end. */
 const checkCycles = (definition: GraphDefinition, report: Report): void => {
   const declared = [...Object.values(definition.nodes), ...Object.values(definition.edges ?? {})].flatMap(({ derived = {} }) =>
     Object.values(derived),

@@ -184,20 +184,6 @@ interface TableKey {
   readonly owner: string | undefined;
 }
 
-const tableKeys = (catalog: Catalog): readonly TableKey[] => {
-  const all: TableKey[] = [];
-  for (const shape of catalog.shapes) {
-    const partition = shape.keys[catalog.index.partitionKey];
-    if (!partition) continue;
-    const end = shape.role === "mirror" ? "to" : "from";
-    const owner = shape.kind === "node" ? shape.definition : shape[end];
-    const ids = shape.kind === "edge" ? endPaths(catalog, shape, end) : (catalog.nodes[owner ?? ""]?.idFields ?? []);
-    const isOwner = ids.length === partition.fields.length && ids.every((id) => partition.fields.includes(id));
-    all.push({ shape, partition, sort: shape.keys[catalog.index.sortKey ?? ""], owner: isOwner ? owner : undefined });
-  }
-  return all;
-};
-
 const sameForm = (a: Template, b: Template): boolean => {
   const form = ({ parts }: Template): string => JSON.stringify(parts.map((part) => (part.kind === "literal" ? part.text : part.format)));
   return form(a) === form(b);
@@ -232,7 +218,16 @@ export const checkCollisions = (catalog: Catalog, report: Report): void => {
         `edges name "${a.name}" by ${a.partition.source} and "${b.name}" by ${b.partition.source}, and can take one for the other. Begin one of the keys differently.`,
       );
     }
-  const keys = tableKeys(catalog);
+  const keys: TableKey[] = [];
+  for (const shape of catalog.shapes) {
+    const partition = shape.keys[catalog.index.partitionKey];
+    if (!partition) continue;
+    const end = shape.role === "mirror" ? "to" : "from";
+    const owner = shape.kind === "node" ? shape.definition : shape[end];
+    const ids = shape.kind === "edge" ? endPaths(catalog, shape, end) : (catalog.nodes[owner ?? ""]?.idFields ?? []);
+    const isOwner = ids.length === partition.fields.length && ids.every((id) => partition.fields.includes(id));
+    keys.push({ shape, partition, sort: shape.keys[catalog.index.sortKey ?? ""], owner: isOwner ? owner : undefined });
+  }
   const source = ({ partition, sort }: TableKey): string => (sort ? `${partition.source} / ${sort.source}` : partition.source);
   for (const [at, b] of keys.entries()) {
     for (const a of keys.slice(0, at)) {
