@@ -63,6 +63,18 @@ test("a new edge type is recorded, and an order that it gets later is not read f
   expect(await read()).toHaveLength(1);
 });
 
+test("how a new edge type is stored is recorded, also as the first of a model, so that it is not changed unnoticed", async () => {
+  const graph = (edges: Readonly<Record<string, typeof ordered>>) =>
+    defineGraph({ table: lab.table, nodes: { person }, edges }).connect(here());
+  await graph({}).table.create();
+  const db = graph({ likes: plain as never });
+  await db.table.create();
+  expect(await db.migrations.status()).toMatchObject({ state: "current" });
+  const doubled = graph({ likes: edge({ from: "person", to: "person", schema, stored: "twice" }) as never });
+  const { refusals } = await doubled.migrations.plan();
+  expect(refusals).toEqual([expect.stringContaining('Edges of "likes" are stored once, and the model stores them twice')]);
+});
+
 test("both copies of a new edge type that is stored twice are read in its order at once", async () => {
   await first().table.create();
   const db = second(twice as never);

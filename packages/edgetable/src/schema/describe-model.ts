@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Sharding, Template } from "../keys/template.ts";
-import { mapValues } from "../util/row.ts";
+import { mapValues, own } from "../util/row.ts";
 import { type Catalog, hasFacts, type Index, keyAttributes, type Shape } from "./catalog.ts";
 import type { ValueStorage } from "./definition.ts";
 import { guardedEnds } from "./guarded-ends.ts";
@@ -256,13 +256,24 @@ export const withNewKinds = (recorded: ModelDescription, ours: ModelDescription,
   const declared = new Set(
     catalog.indexes.filter(({ name }) => Object.hasOwn(catalog.definition.indexes ?? {}, name ?? "")).flatMap(keyAttributes),
   );
-  const added: Record<string, DescribedItem> = {};
-  for (const { id, role } of catalog.shapes) {
+  // A record that is older than the storage of edges names that of no edge type; so does one of a model without edges.
+  const namesStorage = recorded.edges !== undefined || Object.keys(recorded.items).every((id) => catalog.nodes[id] ?? catalog.parts[id]);
+  const items: Record<string, DescribedItem> = {};
+  const edges: Record<string, DescribedStorage> = {};
+  for (const { id, role, definition } of catalog.shapes) {
     const item = ours.items[id];
     // The second copies of an edge are as old as the edge.
-    if (item && !recorded.items[id] && isNew(role === "mirror" ? id.replace(/:mirror$/, "") : id)) added[id] = asFound(item, declared);
+    if (!item || recorded.items[id] || !isNew(role === "mirror" ? id.replace(/:mirror$/, "") : id)) continue;
+    items[id] = asFound(item, declared);
+    const storage = own(ours.edges ?? {}, definition);
+    if (storage && namesStorage && !Object.hasOwn(recorded.edges ?? {}, definition)) edges[definition] = storage;
   }
-  return Object.keys(added).length === 0 ? recorded : { ...recorded, items: { ...recorded.items, ...added } };
+  if (Object.keys(items).length === 0) return recorded;
+  return {
+    ...recorded,
+    items: { ...recorded.items, ...items },
+    ...(Object.keys(edges).length === 0 ? {} : { edges: { ...recorded.edges, ...edges } }),
+  };
 };
 
 const EITHER = "either ";
