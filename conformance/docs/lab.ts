@@ -15,7 +15,16 @@ import {
   summarize,
   type Transport,
 } from "edgetable";
-import { checkGraph, describeItem, exampleItems, explanationText, recommendShards, rewriteItem, tableDesign } from "edgetable/check";
+import {
+  checkGraph,
+  describeItem,
+  exampleItems,
+  explanationText,
+  recommendShards,
+  rewriteItem,
+  shardsOf,
+  tableDesign,
+} from "edgetable/check";
 import { verify } from "edgetable/verify";
 import { createSdkTransport } from "edgetable/sdk";
 import { createFaultTransport, createWriteHistory, seededRandom, virtualClock } from "@edgetable/testing";
@@ -79,6 +88,7 @@ export const openLab = async (transport: Transport, table: string) => {
     describeItem,
     exampleItems,
     rewriteItem,
+    shardsOf,
     tableDesign,
     explanationText,
     recommendShards,

@@ -160,7 +160,7 @@ describe("searches by an index key in one case", () => {
     expect(byTeam.queries).toMatchObject([
       {
         IndexName: "gsi1",
-        KeyConditionExpression: "gsi1pk = :p",
+        KeyConditionExpression: "gsi1pk = :p AND begins_with(gsi1sk, :s)",
         FilterExpression: "#0 = :0",
         ExpressionAttributeNames: { "#0": "team" },
         ExpressionAttributeValues: { ":p": { S: "$school#team_core" }, ":0": { S: "Core" } },

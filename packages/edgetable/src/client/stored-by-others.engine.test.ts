@@ -80,13 +80,13 @@ test("what a key carries is read from the key, and the report and the scan name 
 });
 
 test("an item that cannot be read is passed over by every read and counted, or ends it, or is told of", async () => {
-  const foreign: Item = person("9", { G1PK: S("BOSS#x"), G1SK: S("unknown") });
+  const foreign: Item = person("9", { G1PK: S("BOSS#x"), G1SK: S("L#unknown") });
   const { db } = await open([
     person("1", { G1PK: S("BOSS#x"), G1SK: S("L#007") }),
     foreign,
     { PK: S("J#1"), SK: S("J#1") },
     { PK: S("P#1"), SK: S("J#1"), G1PK: S("J#1"), G1SK: S("Y#2020") },
-    { PK: S("P#9"), SK: S("J#1"), G1PK: S("J#1"), G1SK: S("in May") },
+    { PK: S("P#9"), SK: S("J#1"), G1PK: S("J#1"), G1SK: S("Y#May") },
   ]);
   const one = { id: "1", boss: "x", level: 7 };
   const project = { id: "1" };
@@ -239,7 +239,7 @@ test("a row is the item's attributes, whatever they are called (against a Map)",
 });
 
 test("a write that needs nothing of an item which cannot be read is made, and tells no row", async () => {
-  const { db, table } = await open([person("9", { G1PK: S("BOSS#x"), G1SK: S("unknown") })]);
+  const { db, table } = await open([person("9", { G1PK: S("BOSS#x"), G1SK: S("L#unknown") })]);
   expect(await db.person.update({ id: "9" }, { note: "n" })).toMatchObject({ ok: true, row: undefined });
   const { Item: item } = await engine.transport.send("GetItem", { TableName: table, Key: { PK: S("P#9"), SK: S("P#9") } });
   expect(item).toMatchObject({ note: S("n") });

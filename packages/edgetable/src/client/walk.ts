@@ -58,7 +58,7 @@ export const continuable = <T>(options: WalkOptions, of: (options: WalkOptions) 
   Object.assign(of(options), { from: (cursor: string) => continuable({ ...options, cursor }, of) });
 
 const nodeShapes = ({ catalog }: Driver, types: readonly string[]): readonly Shape[] =>
-  types.map((type) => defined(catalog.nodes[type], type).shape);
+  types.map((type) => defined(catalog.ends[type], type).shape);
 
 /** An edge type, or several that one hop follows. */
 export type EdgeNames = string | readonly string[];
