@@ -205,14 +205,25 @@ export interface NaiveLevel {
   readonly sum?: number;
 }
 
-/** What each round finds, if every node is read in the first round that stands on it. A start is not below itself. */
+/** What each round finds, if every node is read in the first round that stands on it. The start of a walk is not below itself. */
 export const levels = (
   graph: NaiveGraph,
   starts: readonly NaiveEnd[],
-  { hop, depth, sums }: { readonly hop: NaiveHop; readonly depth: number; readonly sums: string | undefined },
+  {
+    hop,
+    depth,
+    sums,
+    isFirst,
+  }: {
+    readonly hop: NaiveHop;
+    readonly depth: number;
+    readonly sums: string | undefined;
+    /** True if no hop comes before. */
+    readonly isFirst: boolean;
+  },
 ): readonly NaiveLevel[] => {
   const rounds: NaiveLevel[] = [];
-  const found = new Set(starts.map(nameOf));
+  const found = new Set(isFirst ? starts.map(nameOf) : []);
   const read = new Set<string>();
   let frontier = unique(starts);
   for (let level = 1; level <= depth && frontier.length > 0; level++) {

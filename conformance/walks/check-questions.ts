@@ -37,7 +37,7 @@ const walked = (asked: Asked): Asking | undefined => {
       const field = most % 2 === 0 ? numberFields[hop.edge] : undefined;
       const options = { ...(depth === undefined ? {} : { depth }), ...(field === undefined ? {} : { sum: field }) };
       const ask: Ask = (budget) => from.subtree(hopOf(hop), { ...options, ...budget });
-      const rounds = { hop: naiveHop(hop), depth: depth ?? Number.POSITIVE_INFINITY, sums: field };
+      const rounds = { hop: naiveHop(hop), depth: depth ?? Number.POSITIVE_INFINITY, sums: field, isFirst: true };
       return { name: "subtree", ask, adds: false, show: (items) => items, expected: levels(graph, [person(question.start)], rounds) };
     }
     case "suggest": {

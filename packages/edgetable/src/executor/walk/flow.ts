@@ -148,6 +148,8 @@ const tally = (
 
 /** Collects the nodes that reach the end of a walk, in the form that was asked for. */
 const collector = ({ plan: { collect, steps }, state, gather }: Context): Sink => {
+  // Behind a search or a hop, nodes of the last round are no starts of the walk.
+  const firstHop = steps.findIndex(({ kind }) => kind === "hop" || kind === "search");
   const keep = ({ key }: Arrival): boolean => {
     if (state.ends.has(key)) return false;
     state.ends.add(key);
@@ -177,10 +179,13 @@ const collector = ({ plan: { collect, steps }, state, gather }: Context): Sink =
         const { step, round } = node.from ? placeOf(node.from.frontier) : { step: 0, round: -1 };
         const level = Math.floor(round) + 1;
         const known = state.levels.get(level);
-        // A node is not below itself. A hop that is followed once, as to and back from a neighbour, may lead to the start.
+        // The start is not below itself. A hop that is followed once, as to and back from a neighbour, may lead to it.
         const hop = steps[step];
         const isStart =
-          step === 0 && hop?.kind === "hop" && hop.emit === "all" && state.seen.get(seenName(hop, { step, round }))?.get(node.key) === 0;
+          step === firstHop &&
+          hop?.kind === "hop" &&
+          hop.emit === "all" &&
+          state.seen.get(seenName(hop, { step, round }))?.get(node.key) === 0;
         const nodes = (known?.nodes ?? 0) + (!isStart && keep(node) ? 1 : 0);
         state.levels.set(level, { nodes, paths: known ? gather.merge(known.paths, node.paths) : node.paths });
       };
