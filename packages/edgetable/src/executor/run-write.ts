@@ -23,7 +23,7 @@ import { type Maybe, validateChanges, validateRow } from "../schema/check-values
 import type { CancellationReason, Item, WriteItemOutput } from "../transport/operations.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Row } from "../util/row.ts";
-import { failureOf, foundAs, type FoundItem, isFailedCondition, isUncontested, setsBlindly, withAttributes } from "./failed-term.ts";
+import { failureOf, foundAs, type FoundItem, isFailedCondition, isUncontested, setsBlindly } from "./failed-term.ts";
 import { readRow } from "./read-rows.ts";
 import { backOff, type CallContext, isAmbiguous, type Session } from "./session.ts";
 
@@ -261,9 +261,9 @@ const ambiguous = (cause: EdgetableError, found?: FoundItem): EdgetableError =>
   );
 
 /** The error of a write. If an attempt may have taken effect it says so, and is retryable only if a second call does no harm. */
-const withEffect = (error: unknown, { items, repeatable }: Ready): unknown => {
+const withEffect = async (error: unknown, { items, repeatable }: Ready): Promise<unknown> => {
   if (!isEdgetableError(error)) return error;
-  if (error.code === "execute.rejected") return withAttributes(error, items);
+  if (error.code === "execute.rejected") return (await import("./rejected-operands.ts")).withAttributes(error, items);
   if (error.details["ambiguous"] !== true && error.details["afterAmbiguity"] !== true) return error;
   const { code, message, details, cause, retryable, request } = error;
   const text = `${message}${/[.?!]$/.test(message) ? "" : "."} The write may have taken effect.`;
@@ -293,7 +293,7 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
     return done(output.Attributes);
   } catch (error) {
     if (plan.once && isAmbiguous(error) && error.retryable) throw ambiguous(error);
-    if (!isFailedCondition(error)) throw withEffect(error, plan);
+    if (!isFailedCondition(error)) throw await withEffect(error, plan);
     const found = error.details["item"] as Item | undefined;
     const result = refused(sending, [{ planned, found }], error);
     if (error.details["afterAmbiguity"] === true) {
@@ -327,7 +327,7 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
       const planned = plan.items[at];
       if (planned && Code === "ConditionalCheckFailed") refusals.push({ planned, found });
     }
-    if (refusals.length === 0) throw withEffect(error, plan);
+    if (refusals.length === 0) throw await withEffect(error, plan);
     return refused(sending, refusals, error as EdgetableError);
   }
 };
