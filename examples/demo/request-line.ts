@@ -70,6 +70,6 @@ export const requestTerms = ({ operation, input }: Pick<SentRequest, "operation"
   return key ? showKey(key) : "";
 };
 
-/** A request in one line: `Query GSI1: GSI1-PK = 'COURSE#C1'`. */
+/** A request in one line: `Query GSI1: GSI1-PK = 'COURSE#C1' AND begins_with(GSI1-SK, 'STUDENT#')`. */
 export const requestLine = (request: Pick<SentRequest, "operation" | "index" | "input">): string =>
   `${request.operation} ${request.index === undefined ? "" : `${request.index}: `}${requestTerms(request)}`;

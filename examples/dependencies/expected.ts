@@ -96,10 +96,13 @@ export const expectedFor = (lockfile: Lockfile, subject: Subject): ExpectedOf<Re
   const needs = needsOf(lockfile, needed);
   const dependents = dependentsOf(lockfile, needed);
   const versions = installedAs(lockfile, subject.versions.name);
-  const ofPackage = `Query ordered: gsi2pk = 'PACKAGE#${needed}'`;
+  const ofPackage = `Query ordered: gsi2pk = 'PACKAGE#${needed}' AND begins_with(gsi2sk, 'dependsOn#')`;
   const ofDependents = `Query reverse: gsi1pk = 'PACKAGE#${needed}' AND begins_with(gsi1sk, 'dependsOn#')`;
   return {
-    needsOfProject: { answer: needsOf(lockfile, root), requests: ["Query ordered: gsi2pk = 'PACKAGE#.'"] },
+    needsOfProject: {
+      answer: needsOf(lockfile, root),
+      requests: ["Query ordered: gsi2pk = 'PACKAGE#.' AND begins_with(gsi2sk, 'dependsOn#')"],
+    },
     developmentNeedsOfProject: {
       answer: needsOf(lockfile, root).filter(({ kind }) => kind === "dev"),
       requests: ["Query ordered: gsi2pk = 'PACKAGE#.' AND begins_with(gsi2sk, 'dependsOn#dev#PACKAGE#')"],
@@ -118,11 +121,14 @@ export const expectedFor = (lockfile: Lockfile, subject: Subject): ExpectedOf<Re
     packageWithNeeds: whole(lockfile, subject),
     versionsOfName: {
       answer: versions,
-      requests: [`Query pk = 'NAME#${subject.versions.name}'`, ...batchLines(versions.map(({ location }) => location))],
+      requests: [
+        `Query pk = 'NAME#${subject.versions.name}' AND begins_with(sk, 'installed#PACKAGE#')`,
+        ...batchLines(versions.map(({ location }) => location)),
+      ],
     },
     packagesUnderLicense: {
       answer: coveredBy(lockfile, subject.license.license),
-      requests: [`Query pk = 'LICENSE#${subject.license.license}'`],
+      requests: [`Query pk = 'LICENSE#${subject.license.license}' AND begins_with(sk, 'covers#PACKAGE#')`],
     },
     linksToFolder: {
       answer: linksTo(lockfile, subject.linked.location),

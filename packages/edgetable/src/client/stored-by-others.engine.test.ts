@@ -125,7 +125,7 @@ test("an item that cannot be read is passed over by every read and counted, or e
     .rows()
     .run({ onStray: (stray) => told.push(stray) });
   expect(told.map(({ item, key }) => [item, key])).toEqual([[foreign, { PK: S("P#9"), SK: S("P#9") }]]);
-  expect(told[0]?.reason).toContain('it does not read as "person": "G1SK" is "unknown"');
+  expect(told[0]?.reason).toContain('it does not read as "person": "G1SK" is "L#unknown"');
 });
 
 test("a row holds what the model knows; the rest stays in the item, and is shown where it is asked for", async () => {
