@@ -139,7 +139,8 @@ export const nodePut = (catalog: Catalog, entry: NodeEntry): ((input: Row, optio
 /** The writing side of `db.<node>`. */
 export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<AnyNode> => {
   const { rowOf, newRowOf, writes } = nodeItems(driver.catalog, entry);
-  const idOf = (id: Row, options?: KeyOptions<Row>): Row => checkNodeId(driver.catalog, entry, options?.given ? { ...options.given, ...id } : id);
+  const idOf = (id: Row, options?: KeyOptions<Row>): Row =>
+    checkNodeId(driver.catalog, entry, options?.given ? { ...options.given, ...id } : id);
   return {
     create: (input, options?: SendingOptions) => writeCall(driver, writes.create(newRowOf(input), options)),
     put: (input, options?: Options) => writeCall(driver, writes.put(rowOf(input), options, seenIn(entry, input))),
