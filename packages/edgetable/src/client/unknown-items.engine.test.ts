@@ -94,13 +94,13 @@ test.each([undefined, "Type"])(
     expect(sent.map(({ input }) => queryOf(input))).toEqual([
       "PK = CUSTOMER#ann AND begins_with(SK, SHOP#)",
       `PK = CUSTOMER#ann AND begins_with(SK, SHOP#) → PK, SK${typed}`,
-      "GSI1PK = SHOP#1",
-      `GSI1PK = SHOP#1 → PK, SK, GSI1PK, GSI1SK${typed}`,
+      "GSI1PK = SHOP#1 AND begins_with(GSI1SK, CUSTOMER#)",
+      `GSI1PK = SHOP#1 AND begins_with(GSI1SK, CUSTOMER#) → PK, SK, GSI1PK, GSI1SK${typed}`,
       "PK = CUSTOMER#ann AND begins_with(SK, NOTE#)",
       `PK = CUSTOMER#ann AND begins_with(SK, NOTE#) → PK, SK${typed}`,
-      "GSI1PK = CITY#Rome",
-      `GSI1PK = CITY#Rome → PK, SK, GSI1PK, GSI1SK${typed}`,
-      `GSI1PK = SHOP#1 → PK, SK${typed}`,
+      "GSI1PK = CITY#Rome AND begins_with(GSI1SK, CUSTOMER#)",
+      `GSI1PK = CITY#Rome AND begins_with(GSI1SK, CUSTOMER#) → PK, SK, GSI1PK, GSI1SK${typed}`,
+      `GSI1PK = SHOP#1 AND begins_with(GSI1SK, CUSTOMER#) → PK, SK${typed}`,
       "PK = CUSTOMER#ann",
     ]);
     expect(await db.shop(shop).in("buysAt").limit(1).edges()).toEqual(edges);

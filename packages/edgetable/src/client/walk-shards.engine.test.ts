@@ -65,10 +65,10 @@ test("a hop against a sharded edge reads every shard, also if both ends have the
   const asked = (partition: string, limit: number) => ({
     TableName: table,
     IndexName: "byTarget",
-    KeyConditionExpression: "#p = :p",
+    KeyConditionExpression: "#p = :p AND begins_with(#s, :s)",
     ProjectionExpression: "PK, SK",
-    ExpressionAttributeNames: { "#p": "GP" },
-    ExpressionAttributeValues: { ":p": { S: partition } },
+    ExpressionAttributeNames: { "#p": "GP", "#s": "GS" },
+    ExpressionAttributeValues: { ":p": { S: partition }, ":s": { S: "KNOWS#PERSON#" } },
     Limit: limit,
     ReturnConsumedCapacity: "TOTAL",
   });
