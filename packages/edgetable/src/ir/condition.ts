@@ -156,16 +156,19 @@ const undefinedValue = (path: string, what = ""): EdgetableError =>
     `The condition on "${path}" cannot be checked: ${what}"${path}" is undefined. Leave the key out, or give { exists: false } to ask that the attribute is absent.`,
   );
 
+// "Nested attribute depth: up to 32 levels", ServiceQuotas.
+const MOST_LEVELS = 32;
+
 // In memory, NaN would neither be less nor greater than a number, and an invalid Date would differ from every other.
-const unstorableIn = (value: unknown): string | undefined => {
-  if (Array.isArray(value) || value instanceof Set) {
-    for (const member of value as Iterable<unknown>) {
-      const what = unstorableIn(member);
-      if (what !== undefined) return what;
-    }
-    return undefined;
+const unstorableIn = (value: unknown, levels = MOST_LEVELS): string | undefined => {
+  const members = Array.isArray(value) || value instanceof Set ? value : isPlain(value) ? Object.values(value) : undefined;
+  if (!members) return unstorable(value);
+  if (levels === 0) return `a value nested more than ${MOST_LEVELS} levels deep`;
+  for (const member of members as Iterable<unknown>) {
+    const what = unstorableIn(member, levels - 1);
+    if (what !== undefined) return what;
   }
-  return isPlain(value) ? unstorableIn(Object.values(value)) : unstorable(value);
+  return undefined;
 };
 
 const checkOperand = (path: string, operand: unknown, isDate: boolean): void => {
