@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { comparePrimary, sameValue, unstorable } from "../keys/template.ts";
+import { comparePrimary, MOST_LEVELS, sameValue, unstorable } from "../keys/template.ts";
 import type { Shape } from "../schema/catalog.ts";
 import { namesIn, shown } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
@@ -155,9 +155,6 @@ const undefinedValue = (path: string, what = ""): EdgetableError =>
     path,
     `The condition on "${path}" cannot be checked: ${what}"${path}" is undefined. Leave the key out, or give { exists: false } to ask that the attribute is absent.`,
   );
-
-// "Nested attribute depth: up to 32 levels", ServiceQuotas.
-const MOST_LEVELS = 32;
 
 // In memory, NaN would neither be less nor greater than a number, and an invalid Date would differ from every other.
 const unstorableIn = (value: unknown, levels = MOST_LEVELS): string | undefined => {

@@ -35,6 +35,7 @@ export {
   exactText,
   isWellFormed,
   keyBytes,
+  MOST_LEVELS,
   readExactText,
   sameValue,
   unstorable,

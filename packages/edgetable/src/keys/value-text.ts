@@ -83,6 +83,9 @@ export const encodeDate = (value: unknown): string | Refusal => {
   return refusal("keys.notEncodable", "is outside the years 0000 to 9999", "Give a Date within these years.");
 };
 
+/** "Nested attribute depth: up to 32 levels", ServiceQuotas; the attribute itself is the first. */
+export const MOST_LEVELS = 32;
+
 /** Says what a number or a `Date` is that no item holds, such as "the number NaN"; undefined for any other value. */
 export const unstorable = (value: unknown): string | undefined => {
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `the number ${value}`;

@@ -1,12 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { dateText, decimalOf, decimalText, isWellFormed, readTemplate, type Template, unstorable } from "../keys/template.ts";
+import { dateText, decimalOf, decimalText, isWellFormed, MOST_LEVELS, readTemplate, type Template, unstorable } from "../keys/template.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { readDecimal } from "../util/decimal.ts";
 import { isNumber } from "../util/json-text.ts";
 import { setOwn } from "../util/row.ts";
 
-// "Nested attribute depth: up to 32 levels", ServiceQuotas; the attribute itself is the first.
-const MOST_LEVELS = 32;
 const CONVERT = "Convert it, or leave the attribute out";
 
 type Why = readonly [what: string, mend: string];

@@ -1,3 +1,4 @@
+import { MOST_LEVELS } from "../keys/template.ts";
 import { sameDecimals } from "../util/decimal.ts";
 import { mapValues, type Row } from "../util/row.ts";
 import type { SchemaResult } from "./standard-schema.ts";
@@ -10,10 +11,10 @@ const isSet = (value: unknown): value is ReadonlySet<unknown> => value instanceo
 const isPlain = (value: unknown): value is Row =>
   typeof value === "object" && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null);
 
-/** DynamoDB takes 32 levels of nesting. What is deeper is left as it is, and the write refuses it. */
-const MOST_LEVELS = 32;
-
-/** A value with its numbers in a form, as far as reads return them in the other one. */
+/**
+ * A value with its numbers in a form, as far as reads return them in the other one. What is nested deeper than DynamoDB takes is
+ * left as it is, and the write refuses it.
+ */
 const inForm = (value: unknown, form: Form, levels = MOST_LEVELS): unknown => {
   if (typeof value === "bigint") return form === "number" && !Number.isSafeInteger(Number(value)) ? Number(value) : value;
   if (typeof value === "number") return form === "bigint" && Number.isSafeInteger(value) ? BigInt(value) : value;
