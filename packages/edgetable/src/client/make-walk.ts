@@ -432,7 +432,7 @@ const readPaths = async (driver: Driver, ask: PathAsk, context: CallContext): Pr
   const sideOf = (side: WalkState): WalkRequest =>
     requestOf(driver, { state: side, plan: planOf(driver, { state: side, collect }), budget, options });
   const smallerSide = !driver.rulesOff.has("smaller-side");
-  const search = { forward: sideOf(forward), backward: sideOf(backward), depth, limit, smallerSide };
+  const search = { forward: sideOf(forward), backward: sideOf(backward), depth, limit, any: which === "one", smallerSide };
   const at: SearchAt<never> = { session, context, state: state as never };
   const found: FoundPaths = await (which === "all" ? allPaths(search, at) : shortestPaths(search, at));
   // A caller that wants one path does not need to know that there are others.

@@ -10,7 +10,7 @@ import { keptIn } from "../kept-counts.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { edgeReader, type Expanded } from "./read-edges.ts";
 import { isBudgetEnd, runInFlight, type WalkRun } from "./walk-run.ts";
-import type { Expansion } from "./walk-state.ts";
+import { isBegun, type Expansion } from "./walk-state.ts";
 
 /** What becomes of the nodes of a frontier. */
 interface Counting {
@@ -22,7 +22,7 @@ interface Counting {
   readonly done: (expanded: Expanded) => void;
 }
 
-const unreadRest = (node: Expansion): Expanded => ({ node, read: 0, keys: [], values: undefined, rest: node, why: "stopped" });
+const unreadRest = (node: Expansion): Expanded => ({ node, read: 0, requests: 0, keys: [], values: undefined, rest: node, why: "stopped" });
 
 /** Takes the number of edges from the nodes that keep it, 100 a request, and lists the edges of the others. */
 export const countKept = async (run: WalkRun, hop: PlannedHop, { next, counted, done }: Counting): Promise<void> => {
@@ -44,8 +44,7 @@ export const countKept = async (run: WalkRun, hop: PlannedHop, { next, counted, 
   const keyOfNode = (node: Expansion): Key | undefined => {
     const { type, id } = names.unpack(node.key);
     const kept = hop.kept?.[type];
-    const isBegun = node.source > 0 || node.partition !== undefined || node.start !== undefined;
-    return kept && !isBegun ? keyIfComplete(catalog, catalog.nodes[type]!.shape, id) : undefined;
+    return kept && !isBegun(node) ? keyIfComplete(catalog, catalog.nodes[type]!.shape, id) : undefined;
   };
 
   const read = async (nodes: ReadonlyMap<Expansion, Key>): Promise<() => void> => {

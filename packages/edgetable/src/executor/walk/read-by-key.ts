@@ -71,9 +71,17 @@ export const getEdges = (run: WalkRun, hop: PlannedHop, { known, next, done }: E
       run.width.answered();
     } catch (error) {
       if (!isBudgetEnd(run, error)) throw error;
-      return nodes.map((node) => ({ node, read: 0, keys: [], values: undefined, rest: node, why: "stopped" as const }));
+      return nodes.map((node) => ({ node, read: 0, requests: 0, keys: [], values: undefined, rest: node, why: "stopped" as const }));
     }
-    return nodes.map((node) => ({ node, read: 0, keys: ends.get(node.key) ?? [], values: undefined, rest: undefined, why: undefined }));
+    return nodes.map((node) => ({
+      node,
+      read: 0,
+      requests: 0,
+      keys: ends.get(node.key) ?? [],
+      values: undefined,
+      rest: undefined,
+      why: undefined,
+    }));
   };
 
   const nextBatch = (): readonly Expansion[] | undefined => {

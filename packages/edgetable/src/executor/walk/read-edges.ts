@@ -17,7 +17,7 @@ import { nameOf } from "../item-name.ts";
 import { foreignField, readRow } from "../read-rows.ts";
 import type { CallContext, Session } from "../session.ts";
 import { endColumn, endReader } from "./edge-ends.ts";
-import { isBudgetEnd, type WalkRequest, type WalkRun } from "./walk-run.ts";
+import { isBudgetEnd, type Supernode, type WalkRequest, type WalkRun } from "./walk-run.ts";
 import { memberOf, nodeNames, type Expansion, type FirstEdge, type FirstEdges, type NodeKey } from "./walk-state.ts";
 
 /** Where a node's edges lead, and the values that the hop gathers, if it gathers any. */
@@ -29,11 +29,18 @@ interface Ends {
 /** What reading a node's edges gave, and what is left of it. */
 export interface Expanded extends Ends {
   readonly node: Expansion;
-  /** Items that DynamoDB read for it. */
+  /** Items that DynamoDB read for it, and the requests that this took. */
   readonly read: number;
+  readonly requests: number;
   readonly rest: Expansion | undefined;
   /** Why there is a rest. */
   readonly why: "stopped" | "breadth" | undefined;
+}
+
+/** How many edges of a node are read, and what happens to the rest. */
+export interface Breadth {
+  readonly breadth: number;
+  readonly supernode: Supernode;
 }
 
 /** One of a hop's Queries, and how its items are read. */
@@ -64,8 +71,10 @@ interface Reading {
   part: number;
   start: Key | undefined;
   first: FirstEdges | undefined;
-  /** Items that DynamoDB read for this node. */
+  /** Items that DynamoDB read for this node, and the requests that this took. */
   read: number;
+  requests: number;
+  readonly within: Breadth;
 }
 
 const sourceOf = (
@@ -164,8 +173,7 @@ export const checkStart = ({ catalog }: Session, { plan, start: { type, id }, va
 };
 
 // One edge more than the breadth tells a supernode from a node that just fits. With "page" the rest stays where it is.
-const breadthLeft = ({ request: { budget, supernode } }: WalkRun, read: number): number =>
-  budget.breadth - read + (supernode === "page" ? 0 : 1);
+const breadthLeft = ({ within: { breadth, supernode }, read }: Reading): number => breadth - read + (supernode === "page" ? 0 : 1);
 
 const isFull = ({ limit }: PlannedHop, { node, ends }: Reading): boolean => limit !== undefined && node.taken + ends.keys.length >= limit;
 
@@ -216,6 +224,7 @@ const readLane = async (
   const input = source.query.encode(reading.id, page);
   const output = input && (await run.session.send("Query", input, run.context));
   run.width.answered();
+  reading.requests++;
   reading.read += output?.ScannedCount ?? output?.Items?.length ?? 0;
   first.lanes[order] = { start: output?.LastEvaluatedKey ?? null, rounds: (lane?.rounds ?? 0) + 1 };
   const edges: FirstEdge[] = [];
@@ -248,7 +257,7 @@ const readFirst = async (
   const open = openLanes(first, step, { partitions, wanted });
   const evenShare = shareOf(wanted, open.length);
   const share = hop.conditions.length > 0 ? Math.max(FIRST_ITEMS, evenShare) : evenShare;
-  let left = breadthLeft(run, reading.read);
+  let left = breadthLeft(reading);
   const round: (Lane & { readonly limit: number })[] = [];
   for (const lane of open.slice(0, run.width.now())) {
     if (left <= 0) break;
@@ -285,20 +294,21 @@ const readNode = async (
   at: { readonly reading: Reading; readonly contextOf: (source: Source) => CallContext },
 ): Promise<Expanded["why"]> => {
   const { reading } = at;
-  const { budget, supernode } = run.request;
+  const { breadth, supernode } = reading.within;
   while (reading.part < reading.parts.length && !isFull(hop, reading)) {
     const { source, partition, merges } = defined(reading.parts[reading.part], "part");
     try {
       if (merges) await readFirst(run, hop, { reading, source });
       else {
         const { read, start } = reading;
-        let limit = breadthLeft(run, read);
+        let limit = breadthLeft(reading);
         if (hop.limit !== undefined && hop.conditions.length === 0) limit = Math.min(limit, hop.limit);
         else if (hop.limit !== undefined)
           limit = Math.min(limit, pageOf({ wanted: hop.limit, found: reading.ends.keys.length, read }, false) ?? limit);
         const input = source.query.encode(reading.id, { partition, limit, start, livingAt: run.context.livingAt });
         const output = input ? await run.session.send("Query", input, at.contextOf(source)) : {};
         run.width.answered();
+        reading.requests++;
         source.take(run, output, reading.ends);
         reading.read += output.ScannedCount ?? output.Count ?? 0;
         reading.start = output.LastEvaluatedKey;
@@ -309,8 +319,7 @@ const readNode = async (
       throw error;
     }
     if (isFull(hop, reading)) return undefined;
-    const isOver =
-      supernode === "page" ? reading.read >= budget.breadth && reading.part < reading.parts.length : reading.read > budget.breadth;
+    const isOver = supernode === "page" ? reading.read >= breadth && reading.part < reading.parts.length : reading.read > breadth;
     if (isOver && supernode !== "refuse") return "breadth";
     if (!isOver) continue;
     throw supernodeError(run, hop, reading.node.key);
@@ -350,32 +359,50 @@ const partOf = (parts: readonly Part[], { source, partition }: Expansion): numbe
   );
 };
 
-/** A reader of the edges of one hop, for one node after another. */
-export const edgeReader = (run: WalkRun, hop: PlannedHop): ((node: Expansion) => Promise<Expanded>) => {
+/** The least number of Queries that read the edges of a node. */
+export const queriesAt = ({ session, names, request }: WalkRun, hop: PlannedHop, key: NodeKey): number => {
+  const { type, id } = names.unpack(key);
+  return hopParts(session.catalog, hop, request.values).get(type)?.(id).length ?? 0;
+};
+
+/** A reader of the edges of one hop, for one node after another, within the budget's breadth or another one. */
+export const edgeReader = (run: WalkRun, hop: PlannedHop): ((node: Expansion, within?: Breadth) => Promise<Expanded>) => {
   const byType = hopParts(run.session.catalog, hop, run.request.values);
   const contexts = new Map<TextColumn, CallContext>();
   const contextOf = ({ column }: Source): CallContext =>
     column ? memberOf(contexts, column, () => ({ column, ...run.context })) : run.context;
-  const { budget, supernode } = run.request;
-  return async (node) => {
+  const { budget, supernode: beyond } = run.request;
+  const whole: Breadth = { breadth: budget.breadth, supernode: beyond };
+  return async (node, within = whole) => {
     const { type, id } = run.names.unpack(node.key);
     const all = byType.get(type)?.(id) ?? [];
     const parts = node.only ? all.filter(({ at }) => at === node.source) : all;
     const ends: Ends = { keys: [], values: hop.gathers === undefined ? undefined : [] };
-    const reading: Reading = { node, id, parts, ends, part: partOf(parts, node), start: node.start, first: node.first, read: 0 };
+    const reading: Reading = {
+      node,
+      id,
+      parts,
+      ends,
+      part: partOf(parts, node),
+      start: node.start,
+      first: node.first,
+      read: 0,
+      requests: 0,
+      within,
+    };
     const why = await readNode(run, hop, { reading, contextOf });
-    const isSample = why === "breadth" && supernode === "sample";
+    const isSample = why === "breadth" && within.supernode === "sample";
     if (isSample) takeFirst(reading);
     const { keys, values } = ends;
     if (hop.limit !== undefined) {
       keys.length = Math.min(keys.length, hop.limit - node.taken);
       if (values) values.length = keys.length;
     }
-    if (isSample) keys.length = Math.min(keys.length, budget.breadth);
+    if (isSample) keys.length = Math.min(keys.length, within.breadth);
     const { start, first } = reading;
     const part = parts[reading.part];
     const taken = node.taken + keys.length;
     const rest = why && { ...node, source: part?.at ?? 0, partition: part?.partition, start, taken, first };
-    return { node, read: reading.read, keys, values, rest, why };
+    return { node, read: reading.read, requests: reading.requests, keys, values, rest, why };
   };
 };

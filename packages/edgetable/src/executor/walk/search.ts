@@ -2,9 +2,7 @@ import type { CallContext, Session } from "../session.ts";
 import {
   expandFrontier,
   expanding,
-  leftOf,
   nodeFilter,
-  onlyHop,
   remember,
   sampledAt,
   stoppedAt,
@@ -13,6 +11,7 @@ import {
   type Verdicts,
 } from "./expand-frontier.ts";
 import { checkStart } from "./read-edges.ts";
+import { doneOf, emptySide, grow, isOpen, nextEnd, unreadNodes, type End, type Side } from "./two-sides.ts";
 import type { Stopped } from "./run-walk.ts";
 import { beginRun, besideRun, type WalkRequest, type WalkRun } from "./walk-run.ts";
 import { emptyState, memberOf, pathPrint, type NodeKey, type NodeRef } from "./walk-state.ts";
@@ -33,7 +32,9 @@ export interface PathSearch {
   readonly depth: number;
   /** Upper bound of the paths to give. */
   readonly limit: number;
-  /** True to expand the side with fewer nodes, false to expand the start alone. */
+  /** True if any one of the shortest paths is wanted. */
+  readonly any: boolean;
+  /** True to expand the side that is expected to cost less, false to expand the start alone. */
   readonly smallerSide: boolean;
 }
 
@@ -45,15 +46,18 @@ export interface FoundPaths<State = unknown> {
 }
 
 /** One end of a search for the shortest paths. */
-interface ShortestSide {
-  /** How far each node is from the end. */
+interface ShortestSide extends Side {
+  /** How far each node is from the end. On a cycle the end itself is as far as the cycle is long. */
   readonly distance: Map<NodeKey, number>;
   /** The nodes from which each was reached. */
   readonly behind: Map<NodeKey, Set<NodeKey>>;
-  frontier: readonly NodeKey[];
-  /** The frontier that is being expanded, and the nodes behind it; undefined between two. */
-  growing: { readonly frontier: Expanding; readonly next: NodeKey[] } | undefined;
-  depth: number;
+}
+
+/** A node at which the sides met, and how far it is from each end. */
+interface Meeting {
+  readonly key: NodeKey;
+  readonly before: number;
+  readonly after: number;
 }
 
 /** Everything that a search for the shortest paths knows at a moment. */
@@ -61,37 +65,34 @@ export interface ShortestState {
   readonly forward: ShortestSide;
   readonly backward: ShortestSide;
   readonly verdicts: Verdicts;
-  /** The nodes at which the sides met. */
-  meeting: readonly NodeKey[] | undefined;
+  meeting: readonly Meeting[] | undefined;
   /** How many paths were given. */
   given: number;
 }
 
-/** Expands a side's frontier, or what is left of it; false if the budget ended first. */
-const growShortest = async (
-  side: ShortestSide,
-  run: WalkRun,
-  { main, filter }: { readonly main: WalkRun; readonly filter: NodeFilter },
-): Promise<boolean> => {
-  if (!side.growing) {
-    side.depth++;
-    side.growing = { frontier: expanding(side.frontier), next: [] };
+const reachShortest = (main: WalkRun, { distance, behind, growing, depth }: ShortestSide, from: NodeKey, to: NodeKey): void => {
+  const known = distance.get(to);
+  if (known === undefined) {
+    distance.set(to, depth);
+    growing?.next.push(to);
+    remember(main, [to]);
   }
-  const { growing, distance, behind, depth } = side;
-  const tell = (from: NodeKey, to: NodeKey): void => {
-    const known = distance.get(to);
-    if (known === undefined) {
-      distance.set(to, depth);
-      growing.next.push(to);
-      remember(main, [to]);
-    }
-    if (known === undefined || known === depth) memberOf(behind, to, () => new Set<NodeKey>()).add(from);
-  };
-  const isDone = await expandFrontier(run, growing.frontier, { filter, tell });
-  if (!isDone) return false;
-  side.frontier = growing.next;
-  side.growing = undefined;
-  return true;
+  if (known === undefined || known === depth) memberOf(behind, to, () => new Set<NodeKey>()).add(from);
+};
+
+/**
+ * The nodes at which a side met the other one. No path is as short as the frontiers that both have read, so a node is on a
+ * shortest path if one frontier more leads to it; whether all such nodes are known is certain at the frontier's end.
+ */
+const meetingOf = (side: ShortestSide, other: ShortestSide, at: { readonly origin: NodeKey; readonly isForward: boolean }): Meeting[] => {
+  const met: Meeting[] = [];
+  for (const key of side.growing?.next ?? side.frontier) {
+    const known = other.distance.get(key);
+    const far = known !== undefined && known <= doneOf(other) ? known : key === at.origin ? 0 : undefined;
+    if (far === undefined) continue;
+    met.push(at.isForward ? { key, before: side.depth, after: far } : { key, before: far, after: side.depth });
+  }
+  return met;
 };
 
 /** The paths from a node back to the end of a side, the node first. */
@@ -101,25 +102,19 @@ function* pathsBack(side: ShortestSide, key: NodeKey, depth: number): Generator<
 }
 
 function* joinedPaths({ forward, backward, meeting = [] }: ShortestState): Generator<readonly NodeKey[]> {
-  for (const key of meeting) {
-    for (const before of pathsBack(forward, key, forward.distance.get(key) ?? 0)) {
-      for (const after of pathsBack(backward, key, backward.distance.get(key) ?? 0)) yield [...before.toReversed(), ...after.slice(1)];
-    }
+  for (const { key, before, after } of meeting) {
+    for (const begin of pathsBack(forward, key, before))
+      for (const end of pathsBack(backward, key, after)) yield [...begin.toReversed(), ...end.slice(1)];
   }
 }
 
 const beginShortest = (start: NodeKey, target: NodeKey): ShortestState => {
-  const sideOf = (key: NodeKey, isCycle: boolean): ShortestSide => ({
-    distance: new Map(isCycle ? [] : [[key, 0]]),
-    behind: new Map(),
-    frontier: [key],
-    growing: undefined,
-    depth: 0,
-  });
+  // From a node to itself both sides leave the node first: one that comes back to it has found a cycle.
   const isCycle = start === target;
+  const sideOf = (key: NodeKey): ShortestSide => ({ ...emptySide(key), distance: new Map(isCycle ? [] : [[key, 0]]), behind: new Map() });
   // A path's first node needs to fulfil nothing, unless the path comes back to it.
   const verdicts: Verdicts = new Map(isCycle ? [] : [[start, true]]);
-  return { forward: sideOf(start, isCycle), backward: sideOf(target, false), verdicts, meeting: undefined, given: 0 };
+  return { forward: sideOf(start), backward: sideOf(target), verdicts, meeting: undefined, given: 0 };
 };
 
 /**
@@ -130,142 +125,63 @@ export const shortestPaths = async (search: PathSearch, at: SearchAt<ShortestSta
   const { session, context } = at;
   for (const request of [search.forward, search.backward]) checkStart(session, request);
   const run = beginRun(session, search.forward, { state: emptyState(), context });
-  const other = besideRun(run, search.backward);
   const start = run.names.pack(search.forward.start.type, search.forward.start.id);
   const target = run.names.pack(search.backward.start.type, search.backward.start.id);
   const state = at.state ?? beginShortest(start, target);
-  const { forward, backward } = state;
-  remember(run, forward.distance.keys());
-  remember(run, backward.distance.keys());
+  const forward: End<ShortestSide> = { side: state.forward, run, read: new Map() };
+  const backward: End<ShortestSide> = { side: state.backward, run: besideRun(run, search.backward), read: new Map() };
+  remember(run, state.forward.distance.keys());
+  remember(run, state.backward.distance.keys());
   const filter = nodeFilter(run, state.verdicts);
   await filter.read([target]);
   const passes = filter.passes(target);
   if (passes === undefined) return { paths: [], stopped: stoppedAt(run, 1, { left: [target] }), state };
   if (!passes) return { paths: [], stopped: undefined, state: undefined };
-  while (!state.meeting && [forward, backward].every(({ growing, frontier }) => growing !== undefined || frontier.length > 0)) {
-    // From a node to itself the search must leave the node first.
-    const prefersForward = !search.smallerSide || forward.depth === 0 || forward.frontier.length <= backward.frontier.length;
-    const side = forward.growing ? forward : backward.growing ? backward : prefersForward ? forward : backward;
-    const hops = forward.depth + backward.depth;
-    if (!side.growing && hops >= search.depth) break;
-    if (!side.growing && hops >= search.forward.budget.depth)
-      return { paths: [], stopped: stoppedAt(run, hops + 1, { left: side.frontier, by: "depth" }), state };
-    if (!(await growShortest(side, side === forward ? run : other, { main: run, filter }))) {
-      const left = side.growing ? leftOf(side.growing.frontier) : side.frontier;
-      return { paths: [], stopped: stoppedAt(run, side.depth, { left }), state };
-    }
-    const met = side.frontier.filter((key) => (side === forward ? backward : forward).distance.has(key));
+  while (!state.meeting && isOpen(state.forward) && isOpen(state.backward)) {
+    const hops = doneOf(state.forward) + doneOf(state.backward);
+    if (hops >= search.depth) break;
+    const end = nextEnd(search, forward, backward);
+    const other = end === forward ? backward : forward;
+    if (hops >= search.forward.budget.depth)
+      return { paths: [], stopped: stoppedAt(run, hops + 1, { left: unreadNodes(end.side), by: "depth" }), state };
+    const tell = (from: NodeKey, to: NodeKey): void => reachShortest(run, end.side, from, to);
+    const isOver = !(await grow(end, { filter, tell, other: search.smallerSide ? other : undefined }));
+    const isForward = end === forward;
+    const met = end.side.growing && !search.any ? [] : meetingOf(end.side, other.side, { origin: isForward ? target : start, isForward });
     if (met.length > 0) state.meeting = met;
+    else if (isOver) return { paths: [], stopped: stoppedAt(run, end.side.depth, { left: unreadNodes(end.side) }), state };
   }
+  const hops = state.forward.depth;
   const paths: (readonly NodeRef[])[] = [];
   let place = 0;
   for (const path of joinedPaths(state)) {
     if (place++ < state.given) continue;
     if (paths.length === search.limit) {
       state.given += search.limit;
-      return { paths, stopped: stoppedAt(run, forward.depth, { left: [], by: "limit" }), state };
+      return { paths, stopped: stoppedAt(run, hops, { left: [], by: "limit" }), state };
     }
     paths.push(path.map((key) => run.names.unpack(key)));
   }
-  return { paths, stopped: sampledAt(run, forward.depth), state: undefined };
+  return { paths, stopped: sampledAt(run, hops), state: undefined };
 };
 
 /** The nodes to which each node leads. */
 type Ahead = Map<NodeKey, Set<NodeKey>>;
 
 /** One end of a search for all paths. */
-interface Side {
+interface AllPathsSide extends Side {
   readonly seen: Set<NodeKey>;
-  /** What is left of the frontier that is being expanded, and the nodes behind it. */
-  frontier: Expanding | undefined;
-  next: NodeKey[];
-  /** Frontiers that were begun. */
-  depth: number;
-  /** Edges that were found in the frontier, and in all before it, and the nodes from which they lead. */
-  read: number;
-  edges: number;
-  nodes: number;
 }
 
 /** Everything that a search for all paths knows at a moment. */
 export interface AllPathsState {
   readonly ahead: Ahead;
-  readonly forward: Side;
-  readonly backward: Side;
+  readonly forward: AllPathsSide;
+  readonly backward: AllPathsSide;
   readonly verdicts: Verdicts;
   /** Paths that were given. */
   readonly given: Set<string>;
 }
-
-/** A side with the run that reads for it. */
-interface End {
-  readonly side: Side;
-  readonly run: WalkRun;
-  readonly isForward: boolean;
-}
-
-/** At least this many edges of a node are read before the search may turn to the other side. */
-const FEWEST_PROBED = 100;
-
-const isOpen = ({ frontier, next }: Side): boolean => frontier !== undefined || next.length > 0;
-
-const unreadNodes = ({ frontier, next }: Side): readonly NodeKey[] => (frontier ? leftOf(frontier) : next);
-
-// A frontier costs a request for each node, and as many edges as the side's nodes had, or as the model expects.
-const costOf = ({ side, run }: End): number => {
-  let degree = side.nodes > 0 ? side.edges / side.nodes : 0;
-  if (side.nodes === 0) {
-    for (const { sources } of Object.values(onlyHop(run).reading)) {
-      const expected = sources.reduce((sum, source) => sum + (source.kind === "query" ? source.expect.rows : 0), 0);
-      degree = Math.max(degree, expected);
-    }
-  }
-  return unreadNodes(side).length * (1 + degree);
-};
-
-// The cheaper side grows. Once begun, a frontier grows until it has cost more than the other is expected to cost.
-const nextEnd = (search: PathSearch, forward: End, backward: End): End => {
-  if (!search.smallerSide) return forward;
-  const [first, second] = forward.side.frontier ? [forward, backward] : [backward, forward];
-  if (first.side.frontier && second.side.frontier) return first.side.read <= second.side.read ? first : second;
-  if (first.side.frontier) return first.side.read < costOf(second) ? first : second;
-  return costOf(forward) <= costOf(backward) ? forward : backward;
-};
-
-/** Expands a frontier, as far as it is worth it; false if the budget ended first, or a node has too many edges. */
-const grow = async (
-  { side, run, isForward }: End,
-  other: End,
-  at: { readonly search: PathSearch; readonly ahead: Ahead; readonly filter: NodeFilter; readonly main: WalkRun },
-): Promise<boolean> => {
-  const { search, ahead, filter, main } = at;
-  if (!side.frontier) {
-    side.depth++;
-    side.nodes += side.next.length;
-    side.frontier = expanding(side.next);
-    side.next = [];
-    side.read = 0;
-  }
-  const { frontier, next, seen } = side;
-  const tell = (from: NodeKey, to: NodeKey): void => {
-    const [near, far] = isForward ? [from, to] : [to, from];
-    memberOf(ahead, near, () => new Set<NodeKey>()).add(far);
-    side.read++;
-    side.edges++;
-    if (seen.has(to)) return;
-    seen.add(to);
-    next.push(to);
-    remember(main, [to]);
-  };
-  // A node of many edges is read only as far as the other side is expected to cost, while that side may take over.
-  const { budget, supernode } = run.request;
-  const mayTurn = search.smallerSide && supernode === "page" && !other.side.frontier && isOpen(other.side);
-  const breadth = mayTurn ? Math.max(FEWEST_PROBED, Math.ceil(costOf(other)) - side.read) : budget.breadth;
-  const probes = breadth < budget.breadth;
-  const reader = probes ? { ...run, request: { ...run.request, budget: { ...budget, breadth } } } : run;
-  if (await expandFrontier(reader, frontier, { filter, tell })) side.frontier = undefined;
-  return side.frontier === undefined || (probes && main.spend.isOpen());
-};
 
 /**
  * Expands frontiers from both ends until they are as many as a path may have hops. Each edge of a path is then behind a
@@ -275,19 +191,29 @@ const grow = async (
  */
 const readFrontiers = async (
   search: PathSearch,
-  state: AllPathsState,
+  { ahead, forward: { seen: seenForward }, backward: { seen: seenBackward } }: AllPathsState,
   { forward, backward, filter }: { readonly forward: End; readonly backward: End; readonly filter: NodeFilter },
 ): Promise<{ readonly stopped: Stopped | undefined; readonly isLeft: boolean }> => {
   const main = forward.run;
   for (;;) {
-    let done = 0;
-    for (const { depth, frontier } of [forward.side, backward.side]) done += depth - (frontier ? 1 : 0);
+    const done = doneOf(forward.side) + doneOf(backward.side);
     if (done >= search.depth || !isOpen(forward.side) || !isOpen(backward.side)) return { stopped: sampledAt(main, done), isLeft: false };
     const end = nextEnd(search, forward, backward);
+    const isForward = end === forward;
     if (done >= main.request.budget.depth)
       return { stopped: stoppedAt(main, done + 1, { left: unreadNodes(end.side), by: "depth" }), isLeft: true };
-    if (await grow(end, end === forward ? backward : forward, { search, ahead: state.ahead, filter, main })) continue;
-    return { stopped: stoppedAt(main, done + 1, { left: end.side.frontier ? leftOf(end.side.frontier) : [] }), isLeft: true };
+    const seen = isForward ? seenForward : seenBackward;
+    const tell = (from: NodeKey, to: NodeKey): void => {
+      const [near, far] = isForward ? [from, to] : [to, from];
+      memberOf(ahead, near, () => new Set<NodeKey>()).add(far);
+      if (seen.has(to)) return;
+      seen.add(to);
+      end.side.growing?.next.push(to);
+      remember(main, [to]);
+    };
+    const other = isForward ? backward : forward;
+    if (!(await grow(end, { filter, tell, other: search.smallerSide ? other : undefined })))
+      return { stopped: stoppedAt(main, done + 1, { left: unreadNodes(end.side) }), isLeft: true };
   }
 };
 
@@ -341,15 +267,7 @@ const listPaths = (
 };
 
 const beginAll = (start: NodeKey, target: NodeKey): AllPathsState => {
-  const sideOf = (key: NodeKey): Side => ({
-    seen: new Set([start, target]),
-    frontier: undefined,
-    next: [key],
-    depth: 0,
-    read: 0,
-    edges: 0,
-    nodes: 0,
-  });
+  const sideOf = (key: NodeKey): AllPathsSide => ({ ...emptySide(key), seen: new Set([start, target]) });
   return { ahead: new Map(), forward: sideOf(start), backward: sideOf(target), verdicts: new Map([[start, true]]), given: new Set() };
 };
 
@@ -373,8 +291,8 @@ export const allPaths = async (search: PathSearch, at: SearchAt<AllPathsState>):
   if (passes === undefined) return { paths: [], stopped: stoppedAt(run, 1, { left: [target] }), state };
   if (!passes) return { paths: [], stopped: undefined, state: undefined };
   const { stopped: ended, isLeft } = await readFrontiers(search, state, {
-    forward: { side: state.forward, run, isForward: true },
-    backward: { side: state.backward, run: besideRun(run, search.backward), isForward: false },
+    forward: { side: state.forward, run, read: new Map() },
+    backward: { side: state.backward, run: besideRun(run, search.backward), read: new Map() },
     filter,
   });
   const { paths, more } = listPaths(state, search, { start, target });

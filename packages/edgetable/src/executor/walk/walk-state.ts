@@ -165,6 +165,9 @@ export interface Expansion {
 /** A node whose edges have not been read. */
 export const unread = (key: NodeKey, paths: PathCount = ONE_PATH): Expansion => ({ key, paths, source: 0, start: undefined, taken: 0 });
 
+/** True if some edges of a node were read. */
+export const isBegun = ({ source, partition, start }: Expansion): boolean => source > 0 || partition !== undefined || start !== undefined;
+
 /** The nodes that wait before one round of one step. */
 export interface Frontier {
   readonly step: number;
