@@ -8,7 +8,22 @@ beforeAll(() => {
 afterAll(() => folder.remove());
 
 const edgetable = (...argv: readonly string[]) => run(argv, { cwd: folder.path });
-const commands = ["init", "dev", "patterns", "explain", "check", "table", "load", "get", "query", "find", "dump", "reshard", "completion"];
+const commands = [
+  "init",
+  "dev",
+  "patterns",
+  "explain",
+  "check",
+  "table",
+  "load",
+  "get",
+  "query",
+  "find",
+  "dump",
+  "jobs",
+  "reshard",
+  "completion",
+];
 
 describe("help", () => {
   test("names every command and every exit code, and fits the terminal", async () => {

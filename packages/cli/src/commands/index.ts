@@ -9,6 +9,7 @@ import { findCommand } from "./find.ts";
 import { getCommand } from "./get.ts";
 import { gridCommand } from "./grid.ts";
 import { initCommand } from "./init.ts";
+import { jobsCommand } from "./jobs.ts";
 import { loadCommand } from "./load.ts";
 import { migrateCommand } from "./migrate.ts";
 import { modelCommand } from "./model.ts";
@@ -39,6 +40,7 @@ export const commands: readonly CommandSpec[] = [
   findCommand,
   dumpCommand,
   gridCommand,
+  jobsCommand,
   reshardCommand,
   verifyCommand,
   streamCommand,
