@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, posix } from "node:path";
 
 const root = join(import.meta.dirname, "..");
 const published = [
@@ -53,6 +53,42 @@ const checkTargets = ({ exports, bin }, files) =>
     .filter((path) => !files.includes(path))
     .map((path) => `package.json names ${path}, which is not in the package`);
 
+/** The anchors of a page's headings, as GitHub makes them. */
+const anchorsOf = (text) =>
+  new Set(
+    [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+        .replaceAll(/\s/g, "-"),
+    ),
+  );
+
+/** Relative links of the package's Markdown files that lead to no file or folder of the package, or to no heading of one. */
+const checkLinks = (files, folder) => {
+  const pageOf = (path) => readFileSync(join(root, folder, path), "utf8").replaceAll(/^ *```[^]*?^ *```/gm, "");
+  const known = new Set(files);
+  for (const path of files) for (let at = dirname(path); at !== "."; at = dirname(at)) known.add(at);
+  const link = /\]\(([^)\s]+)[^)]*\)|\b(?:src|href)="([^"]+)"|^\[[^\]]+\]: +(\S+)/gm;
+  return files
+    .filter((path) => path.endsWith(".md"))
+    .flatMap((path) =>
+      [
+        ...pageOf(path)
+          .replaceAll(/`[^`\n]*`/g, "")
+          .matchAll(link),
+      ]
+        .map(([, inline, attribute, reference]) => inline ?? attribute ?? reference)
+        .filter((target) => !/^[a-z][a-z\d+.-]*:/i.test(target))
+        .filter((target) => {
+          const [to, anchor] = target.split("#");
+          const page = to === "" ? path : posix.join(dirname(path), to).replace(/\/$/, "");
+          return !known.has(page) || (anchor && page.endsWith(".md") && !anchorsOf(pageOf(page)).has(anchor));
+        })
+        .map((target) => `${path} links to ${target}, which is not in the package`),
+    );
+};
+
 /** What a stranger's machine could not install or resolve. */
 const checkManifest = ({ dependencies = {} }) =>
   Object.entries(dependencies)
@@ -79,6 +115,7 @@ const checkPackage = (folder, destination) => {
   const findings = [
     ...checkFiles(packed.files, folder),
     ...checkTargets(manifest, packed.files),
+    ...checkLinks(packed.files, folder),
     ...checkManifest(manifest),
     ...checkTools(folder, packed, manifest),
   ];
