@@ -4,8 +4,6 @@ import { whole, type Design } from "./describe-design.ts";
 
 const text = z.string();
 
-/** The type of an item is a set of one text: an attribute that the application gives. */
-const entity_type = z.set(text);
 const featured = z.array(z.object({ deal_title: text })).optional();
 
 // Names in keys are in upper case: so they are here. What is computed from other values (the day of a time, an unread
@@ -25,19 +23,18 @@ const graph = (table: string) =>
           category: text,
           brand: text,
           created_at: text,
-          entity_type,
         }),
       }),
-      brand: node({ key: "BRAND#{brand_name}", schema: z.object({ brand_name: text, brand_logo_url: text, likes: z.int(), entity_type }) }),
+      brand: node({ key: "BRAND#{brand_name}", schema: z.object({ brand_name: text, brand_logo_url: text, likes: z.int() }) }),
       category: node({
         key: "CATEGORY#{category_name}",
-        schema: z.object({ category_name: text, featured_deals: featured, likes: z.int(), entity_type }),
+        schema: z.object({ category_name: text, featured_deals: featured, likes: z.int() }),
       }),
-      user: node({ key: "USER#{user_name}", schema: z.object({ user_name: text, created_at: text, entity_type }) }),
+      user: node({ key: "USER#{user_name}", schema: z.object({ user_name: text, created_at: text }) }),
       inbox: node({ key: "MESSAGES#{user_name}", schema: z.object({ user_name: text }), stored: false }),
       frontPage: node({ key: "FRONTPAGE", schema: z.object({ featured_deals: featured }) }),
       editorsChoice: node({ key: "EDITORSCHOICE", schema: z.object({ featured_deals: featured }) }),
-      brandLike: node({ key: "BRANDLIKE#{brand_name}#{user_name}", schema: z.object({ brand_name: text, user_name: text, entity_type }) }),
+      brandLike: node({ key: "BRANDLIKE#{brand_name}#{user_name}", schema: z.object({ brand_name: text, user_name: text }) }),
     },
     parts: {
       message: part({
@@ -51,14 +48,16 @@ const graph = (table: string) =>
           unreadOf: text.optional(),
           unreadId: text.optional(),
           created_at: text,
-          entity_type,
         }),
       }),
     },
-    edges: { watchedBy: edge({ from: "brand", to: "user", schema: z.object({ entity_type }) }) },
+    edges: { watchedBy: edge({ from: "brand", to: "user" }) },
     layout: {
       partitionKey: "PK",
       sortKey: "SK",
+      // The type of an item is a set of one text, and singletons have none.
+      typeAttribute: "entity_type",
+      types: { entity_type: "SS" },
       indexes: {
         GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" },
         GSI2: { partitionKey: "GSI2PK", sortKey: "GSI2SK" },
@@ -84,9 +83,10 @@ const graph = (table: string) =>
         brand: { keys: { SK: "{key}", brand_name: "{brand_name}" }, delimiters: { brand_name: whole } },
         category: { keys: { SK: "{key}", category_name: "{category_name}" }, delimiters: { category_name: whole } },
         user: { keys: { SK: "{key}", user_index: "{key}", user_name: "{user_name}" }, delimiters: { user_name: whole } },
-        frontPage: { keys: { SK: "{key}" } },
-        editorsChoice: { keys: { SK: "{key}" } },
+        frontPage: { type: false, keys: { SK: "{key}" } },
+        editorsChoice: { type: false, keys: { SK: "{key}" } },
         brandLike: {
+          type: "brand_like",
           keys: { SK: "{key}", brand_name: "{brand_name}", user_name: "{user_name}" },
           delimiters: { brand_name: whole, user_name: whole },
         },
@@ -100,6 +100,7 @@ const graph = (table: string) =>
       },
       edges: {
         watchedBy: {
+          type: "brand_watch",
           keys: { PK: "BRANDWATCH#{from.brand_name}", SK: "{to}", brand_name: "{from.brand_name}", user_name: "{to.user_name}" },
           delimiters: { brand_name: whole, user_name: whole },
         },
@@ -117,7 +118,6 @@ const deal = (deal_id: string, brand: string, day: string) => ({
   category: "GARDEN",
   brand,
   created_at: `${day}T09:10:11Z`,
-  ...is("deal"),
 });
 const dealItem = (id: string, brand: string, day: string) => ({
   PK: `DEAL#${id}`,
@@ -129,18 +129,24 @@ const dealItem = (id: string, brand: string, day: string) => ({
   GSI3PK: `CATEGORY#GARDEN#${day}`,
   GSI3SK: `DEAL#${id}`,
   ...deal(id, brand, day),
+  ...is("deal"),
 });
-const brand = (brand_name: string, likes: number) => ({ brand_name, brand_logo_url: "https://logo.example", likes, ...is("brand") });
-const brandItem = (name: string, likes: number) => ({ PK: `BRAND#${name}`, SK: `BRAND#${name}`, ...brand(name, likes) });
-const userRow = (user_name: string) => ({ user_name, created_at: made, ...is("user") });
-const userItem = (name: string) => ({ PK: `USER#${name}`, SK: `USER#${name}`, user_index: `USER#${name}`, ...userRow(name) });
+const brand = (brand_name: string, likes: number) => ({ brand_name, brand_logo_url: "https://logo.example", likes });
+const brandItem = (name: string, likes: number) => ({ PK: `BRAND#${name}`, SK: `BRAND#${name}`, ...brand(name, likes), ...is("brand") });
+const userRow = (user_name: string) => ({ user_name, created_at: made });
+const userItem = (name: string) => ({
+  PK: `USER#${name}`,
+  SK: `USER#${name}`,
+  user_index: `USER#${name}`,
+  ...userRow(name),
+  ...is("user"),
+});
 const message = (message_id: string, unread: boolean) => ({
   message_id,
   subject: `About ${message_id}`,
   body: "…",
   unread,
   created_at: made,
-  ...is("message"),
 });
 const messageItem = (id: string, unread: boolean) => ({
   PK: "MESSAGES#rea",
@@ -148,6 +154,7 @@ const messageItem = (id: string, unread: boolean) => ({
   ...(unread ? { GSI1PK: "MESSAGES#rea", GSI1SK: `MESSAGE#${id}` } : {}),
   user_name: "rea",
   ...message(id, unread),
+  ...is("message"),
 });
 const messageRow = (id: string, unread: boolean) => ({
   user_name: "rea",
@@ -169,7 +176,7 @@ const likeItem = (brand_name: string, user_name: string) => ({
   ...is("brand_like"),
 });
 const featured_deals = [{ deal_title: "Deal 2bA" }, { deal_title: "Deal 2bC" }];
-const category = { category_name: "GARDEN", likes: 4, featured_deals, ...is("category") };
+const category = { category_name: "GARDEN", likes: 4, featured_deals };
 const [monday, tuesday] = ["2024-06-10", "2024-06-11"];
 
 type Db = ReturnType<ReturnType<typeof graph>["connect"]>;
@@ -193,7 +200,7 @@ export const deals: Design<Db> = {
     dealItem("2bC", "HOSELY", monday),
     dealItem("2bE", "SPADECO", tuesday),
     brandItem("SPADECO", 2),
-    { PK: "CATEGORY#GARDEN", SK: "CATEGORY#GARDEN", ...category },
+    { PK: "CATEGORY#GARDEN", SK: "CATEGORY#GARDEN", ...category, ...is("category") },
     { PK: "FRONTPAGE", SK: "FRONTPAGE", featured_deals },
     userItem("rea"),
     userItem("sam"),
@@ -283,7 +290,7 @@ export const deals: Design<Db> = {
       call: (db) =>
         db.transact([
           db.brand.update({ brand_name: "SPADECO" }, { add: { likes: 1 } }),
-          db.brandLike.create({ brand_name: "SPADECO", user_name: "rea", ...is("brand_like") }),
+          db.brandLike.create({ brand_name: "SPADECO", user_name: "rea" }),
         ]),
       puts: [brandItem("SPADECO", 3), likeItem("SPADECO", "rea")],
     },
@@ -292,12 +299,12 @@ export const deals: Design<Db> = {
       call: (db) =>
         db.transact([
           db.brand.update({ brand_name: "SPADECO" }, { add: { likes: 1 } }),
-          db.brandLike.create({ brand_name: "SPADECO", user_name: "rea", ...is("brand_like") }),
+          db.brandLike.create({ brand_name: "SPADECO", user_name: "rea" }),
         ]),
     },
     {
       what: "put_brand_watch",
-      call: (db) => db.watchedBy.link({ brand_name: "SPADECO" }, { user_name: "sam" }, is("brand_watch")).orThrow(),
+      call: (db) => db.watchedBy.link({ brand_name: "SPADECO" }, { user_name: "sam" }).orThrow(),
       puts: [watchItem("SPADECO", "sam")],
     },
     {
@@ -312,17 +319,6 @@ export const deals: Design<Db> = {
           .update({ user_name: "rea" }, { message_id: "2cC" }, { set: { unread: false }, remove: ["unreadOf", "unreadId"] })
           .orThrow(),
       puts: [messageItem("2cC", false)],
-    },
-  ],
-  cannot: [
-    {
-      needs: "a type attribute that is a set",
-      attempt: (db) =>
-        db
-          .find("user")
-          .where({ entity_type: new Set(["user"]) })
-          .rows(),
-      refusal: "No index finds",
     },
   ],
 };

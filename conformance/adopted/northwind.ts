@@ -5,19 +5,18 @@ import type { Design } from "./describe-design.ts";
 const text = z.string();
 const place = { country: text, region: text, city: text, address: text };
 
-// Orders and customers have bare ids in one key space, told apart by their sort keys: the
-// kind with the fixed sort key stands first, because an item is of the first kind that its keys fit. What a node is found by is its
-// sort key: a name, a fixed word, the manager; `data` sorts.
+// Orders and customers have bare ids in one key space: those of orders are digits, and those of customers letters. What a node is
+// found by is its sort key: a name, a fixed word, the manager; `data` sorts.
 const graph = (table: string) =>
   defineGraph({
     table,
     nodes: {
       category: node({ key: "categories#{categoryID}", schema: z.object({ categoryID: text, categoryName: text, description: text }) }),
       order: node({
-        key: "{orderID}",
+        key: "{orderID:digits}",
         schema: z.object({ orderID: text, orderDate: text, customerID: text, employeeID: text, shipVia: text }),
       }),
-      customer: node({ key: "{customerID}", schema: z.object({ customerID: text, contactName: text, ...place, phone: text }) }),
+      customer: node({ key: "{customerID:letters}", schema: z.object({ customerID: text, contactName: text, ...place, phone: text }) }),
       shipper: node({ key: "shippers#{shipperID}", schema: z.object({ shipperID: text, companyName: text, phone: text }) }),
       supplier: node({ key: "suppliers#{supplierID}", schema: z.object({ supplierID: text, companyName: text, ...place }) }),
       employee: node({
@@ -41,7 +40,6 @@ const graph = (table: string) =>
     layout: {
       partitionKey: "pk",
       sortKey: "sk",
-      sharedIds: true,
       indexes: { gsi_1: { partitionKey: "sk", sortKey: "data" } },
       nodes: {
         category: { keys: { sk: "{categoryName}", data: "{description}" } },

@@ -120,3 +120,31 @@ test("hostile names and texts are quoted, and never end a comment", () => {
   expect(report).toMatchObject({ findings: [], misfits: [] });
   expect(draftText(report)).toContain('attributes: { aB: "a.b", constructor2: "constructor", xY: "x y" }');
 });
+
+test("a type attribute that is a set, and kinds without one", () => {
+  const { layout, nodes } = drafted([
+    { PK: "USER#ann", SK: "USER#ann", entity_type: { SS: ["person"] } },
+    { PK: "TEAM#red", SK: "TEAM#red", entity_type: { SS: ["team"] } },
+    { PK: "FRONTPAGE", SK: "FRONTPAGE", title: "Home" },
+  ]);
+  expect(Object.keys(nodes)).toEqual(["frontpage", "person", "team"]);
+  expect(layout).toMatchObject({ typeAttribute: "entity_type", types: { entity_type: "SS" }, nodes: { frontpage: { type: false } } });
+});
+
+test("kinds under keys of one form are told apart by the words with which an attribute begins", () => {
+  const document = (id: string, number: string, more: Plain) => ({ PK: "ACCOUNT#ann", SK: `DOC#${id}`, number, ...more });
+  const items = [
+    { PK: "ACCOUNT#ann", SK: "ACCOUNT#ann", name: "Ann" },
+    document("1", "INV-1", { total: 5 }),
+    document("2", "INV-2", { total: 6 }),
+    document("3", "NOTE-1", { reason: "late" }),
+    document("4", "NOTE-2", { reason: "wrong" }),
+  ];
+  const { layout, parts } = drafted(items);
+  expect(parts).toMatchObject({ inv: { schema: { total: "z.number()" } }, note: { schema: { reason: "z.string()" } } });
+  expect(layout.parts).toMatchObject({
+    inv: { match: { number: { beginsWith: "INV-" } } },
+    note: { match: { number: { beginsWith: "NOTE-" } } },
+  });
+  expect(layout).not.toHaveProperty("sharedIds");
+});

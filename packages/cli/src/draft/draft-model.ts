@@ -73,7 +73,7 @@ interface Attempt {
 
 const attempt = (
   table: SampledTable,
-  { kinds, delimiter, typeAttribute }: Kinds,
+  { kinds, delimiter, typeAttribute, typeIsSet }: Kinds,
   { plain, sharedIds }: { readonly plain: Plain; readonly sharedIds: boolean },
 ): Attempt => {
   const inferred = (folds: boolean): readonly KindKeys[] =>
@@ -89,7 +89,7 @@ const attempt = (
     const sort = keys.templates.find(({ attribute }) => attribute === table.sortKey);
     return partition === undefined ? [] : [{ kind, ...keys, partition, sort }];
   });
-  const draft = draftOf(table, keyed, { delimiter, typeAttribute, sharedIds });
+  const draft = draftOf(table, keyed, { delimiter, typeAttribute, typeIsSet, sharedIds });
   try {
     const graph = graphOf(draft);
     const misfits = kinds.flatMap(({ items }, kind) =>

@@ -95,7 +95,7 @@ interface Drafting {
   readonly parts: Record<string, DraftPart>;
   readonly edges: Record<string, DraftEdge>;
   readonly layouts: Readonly<Record<"nodes" | "parts" | "edges", Record<string, object>>>;
-  readonly types: Record<string, "N">;
+  readonly types: Record<string, "N" | "SS">;
   readonly owners: Owner[];
 }
 
@@ -118,7 +118,7 @@ const nameOf = (d: Drafting, { kind, partition, sort }: Keyed, role: "node" | "p
   const byKey = role === "part" && fromSort.length === 0 ? undefined : camel(words[0] ?? "");
   const byField =
     role === "node" && d.table.sortKey !== undefined ? camel(fieldsOf(partition)[0]?.replace(/_?[iI]d$/, "") ?? "") : undefined;
-  const wanted = camel(kind.type ?? "") ?? byKey ?? byField;
+  const wanted = camel(kind.type ?? kind.match?.beginsWith ?? "") ?? byKey ?? byField;
   return freeName(
     d,
     wanted ?? (role === "node" ? (camel(d.table.name) ?? "item") : (camel(`${fromPartition[0] ?? d.table.name} item`) ?? "item")),
@@ -180,15 +180,27 @@ const layoutOf = (
   }
   const sparse = order.filter((template) => template.sparse).map(({ attribute }) => attribute);
   return {
-    ...(one.kind.type === undefined || one.kind.type === name ? {} : { type: one.kind.type }),
+    ...(one.kind.type === undefined
+      ? d.typeAttribute === undefined
+        ? {}
+        : { type: false }
+      : one.kind.type === name
+        ? {}
+        : { type: one.kind.type }),
     ...(Object.keys(keys).length > 0 ? { keys } : {}),
     ...(Object.keys(delimiters).length > 0 ? { delimiters } : {}),
     ...(sparse.length > 0 ? { sparse } : {}),
   };
 };
 
-const withStored = (layout: object, stored: Readonly<Record<string, string>>): object =>
-  Object.keys(stored).length > 0 ? { ...layout, attributes: stored } : layout;
+const withStored = (layout: object, stored: Readonly<Record<string, string>>, { match }: Kind): object => {
+  const field = match && (Object.entries(stored).find(([, attribute]) => attribute === match.attribute)?.[0] ?? match.attribute);
+  return {
+    ...layout,
+    ...(Object.keys(stored).length > 0 ? { attributes: stored } : {}),
+    ...(field === undefined ? {} : { match: { [field]: { beginsWith: match?.beginsWith } } }),
+  };
+};
 
 const addNode = (d: Drafting, one: Keyed): void => {
   const { partition, sort } = one;
@@ -198,7 +210,7 @@ const addNode = (d: Drafting, one: Keyed): void => {
   const { stored, ...item } = itemOf(d, one, []);
   d.nodes[name] = { key, ...item };
   const defaults = { [d.table.partitionKey]: key, [d.table.sortKey ?? ""]: key };
-  d.layouts.nodes[name] = withStored(layoutOf(d, name, one, { defaults, macros: { key } }), stored);
+  d.layouts.nodes[name] = withStored(layoutOf(d, name, one, { defaults, macros: { key } }), stored, one.kind);
   if (isOwn) d.owners.push({ name, pattern: patternOf(partition), fields: fieldsOf(partition) });
 };
 
@@ -279,6 +291,7 @@ const addEdge = (d: Drafting, one: Keyed, { owner, target }: { readonly owner: O
       macros: { from: source0, to: source1 },
     }),
     stored,
+    kind,
   );
 };
 
@@ -295,7 +308,7 @@ const addPart = (d: Drafting, one: Keyed): void => {
   const { stored, ...item } = itemOf(d, own, ofOwner);
   d.parts[name] = { of: owner.name, key, ...item };
   const defaults = { [d.table.partitionKey]: source(d, partition), [d.table.sortKey ?? ""]: key };
-  d.layouts.parts[name] = withStored(layoutOf(d, name, own, { defaults, macros: { key } }), stored);
+  d.layouts.parts[name] = withStored(layoutOf(d, name, own, { defaults, macros: { key } }), stored, one.kind);
 };
 
 // A part whose sort key has fields between the owner's cannot be told from its own fields: a node with a key of both.
@@ -310,6 +323,7 @@ const isPart = ({ partition, sort }: Keyed): boolean => {
 export interface DraftOptions {
   readonly delimiter: string;
   readonly typeAttribute: string | undefined;
+  readonly typeIsSet?: boolean | undefined;
   readonly sharedIds: boolean;
 }
 
@@ -345,7 +359,10 @@ export const draftOf = (table: SampledTable, keyed: readonly Keyed[], options: D
     parts: {},
     edges: {},
     layouts: { nodes: {}, parts: {}, edges: {} },
-    types: Object.fromEntries(numbers.map(([name]) => [name, "N" as const])),
+    types: {
+      ...Object.fromEntries(numbers.map(([name]) => [name, "N" as const])),
+      ...(options.typeIsSet ? { [options.typeAttribute ?? ""]: "SS" as const } : {}),
+    },
     owners: [],
   };
   // Nodes first: what lies in the partition of a node is its part or its edge.

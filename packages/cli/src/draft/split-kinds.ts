@@ -1,3 +1,4 @@
+import type { AttributeValue } from "edgetable";
 import { distinct, keyAttributesOf, type RawItem, type SampledTable, textOf } from "./sample.ts";
 
 /** Items that one definition of the model will describe. */
@@ -5,12 +6,16 @@ export interface Kind {
   /** The value of the type attribute; undefined in a table without one. */
   readonly type: string | undefined;
   readonly items: readonly RawItem[];
+  /** What an attribute's texts begin with in these items, where kinds lie under keys of one form. */
+  readonly match?: { readonly attribute: string; readonly beginsWith: string };
 }
 
 /** How the items of a table are told apart. */
 export interface Kinds {
   readonly delimiter: string;
   readonly typeAttribute: string | undefined;
+  /** True if the type attribute is a set that holds one text. */
+  readonly typeIsSet?: boolean;
   readonly kinds: readonly Kind[];
 }
 
@@ -127,31 +132,83 @@ const groupByForm = (table: SampledTable, delimiter: string, typeOf: (item: RawI
   return [...groups.values()];
 };
 
-/** An attribute that every item has, whose value follows from the form of the item's keys, and of which there are few values. */
+/** The type that an attribute says: a text, or a set of one. */
+const typeText = (value: AttributeValue | undefined): string | undefined =>
+  value === undefined ? undefined : "S" in value ? value.S : "SS" in value && value.SS.length === 1 ? value.SS[0] : undefined;
+
+/**
+ * An attribute whose value follows from the form of the item's keys, and of which there are few values. Every item has it; or
+ * every item of most kinds, if it is called a type.
+ */
 const typeAttributeOf = (table: SampledTable, delimiter: string): string | undefined => {
   const keys = keyAttributesOf(table);
-  const [first, ...rest] = table.items;
+  const [first] = table.items;
   if (first === undefined) return undefined;
-  const everywhere = Object.keys(first).filter(
-    (name) => !keys.includes(name) && "S" in (first[name] ?? {}) && rest.every((item) => "S" in (item[name] ?? {})),
+  const isType = (item: RawItem, name: string): boolean => !Object.hasOwn(item, name) || typeText(item[name]) !== undefined;
+  const inOneForm = (name: string): boolean => distinct(table.items.flatMap((item) => Object.keys(item[name] ?? {}))).length === 1;
+  const names = distinct(table.items.flatMap((item) => Object.keys(item))).filter(
+    (name) => !keys.includes(name) && inOneForm(name) && table.items.every((item) => isType(item, name)),
   );
+  const everywhere = names.filter((name) => table.items.every((item) => Object.hasOwn(item, name)));
   const kinds = groupByForm(table, delimiter, () => undefined);
   const values = (name: string, items: readonly RawItem[]): readonly (string | undefined)[] =>
-    distinct(items.map((item) => textOf(item[name])));
+    distinct(items.map((item) => typeText(item[name])));
   const follows = (name: string): boolean => kinds.every(({ items }) => values(name, items).length === 1);
   const named = everywhere.find((name) => TYPE_NAMES.test(name) && values(name, table.items).length <= Math.max(LEADS, kinds.length * 4));
   if (named !== undefined) return named;
-  return everywhere.find((name) => kinds.length > 1 && values(name, table.items).length > 1 && follows(name));
+  const telling = everywhere.find(
+    (name) => kinds.length > 1 && values(name, table.items).length > 1 && table.items.every((item) => "S" in item[name]!) && follows(name),
+  );
+  if (telling !== undefined) return telling;
+  // Items of some kinds have none: each of the others has one of its own.
+  return names.find((name) => {
+    const types = kinds.flatMap(({ items }) => values(name, items).filter((value) => value !== undefined));
+    return (
+      TYPE_NAMES.test(name) &&
+      follows(name) &&
+      types.length > kinds.length / 2 &&
+      types.length === distinct(types).length &&
+      types.length > 1
+    );
+  });
+};
+
+const WORD = /^[A-Za-z]+[^A-Za-z0-9\s]/;
+
+/**
+ * Items under keys of one form that are of several kinds: an attribute begins with one of a few words, and by each word the items
+ * have other attributes, some of which no items of another word have.
+ */
+const splitByWord = (kind: Kind, keys: readonly string[]): readonly Kind[] => {
+  const names = distinct(kind.items.flatMap((item) => Object.keys(item))).filter((name) => !keys.includes(name));
+  for (const attribute of names) {
+    const groups = new Map<string, RawItem[]>();
+    for (const item of kind.items) {
+      const word = "S" in (item[attribute] ?? {}) ? WORD.exec(textOf(item[attribute]) ?? "")?.[0] : undefined;
+      groups.set(word ?? "", [...(groups.get(word ?? "") ?? []), item]);
+    }
+    const all = [...groups.values()];
+    if (groups.has("") || groups.size < 2 || all.some((items) => items.length < 2)) continue;
+    const hasOwn = (items: readonly RawItem[]): boolean =>
+      names.some(
+        (name) => items.every((item) => name in item) && all.every((others) => others === items || others.every((item) => !(name in item))),
+      );
+    if (all.every(hasOwn)) return [...groups].map(([beginsWith, items]) => ({ ...kind, items, match: { attribute, beginsWith } }));
+  }
+  return [kind];
 };
 
 /**
- * Splits the items of a table into kinds: by the type attribute, and by each key's fixed beginning and number of parts.
+ * Splits the items of a table into kinds: by the type attribute, by each key's fixed beginning and number of parts, and by the words
+ * with which an attribute begins.
  *
  * @param typed false to take no notice of a type attribute
  */
 export const splitKinds = (table: SampledTable, typed = true): Kinds => {
   const delimiter = delimiterOf(table);
   const typeAttribute = typed ? typeAttributeOf(table, delimiter) : undefined;
-  const typeOf = (item: RawItem): string | undefined => (typeAttribute === undefined ? undefined : textOf(item[typeAttribute]));
-  return { delimiter, typeAttribute, kinds: groupByForm(table, delimiter, typeOf) };
+  const typeOf = (item: RawItem): string | undefined => (typeAttribute === undefined ? undefined : typeText(item[typeAttribute]));
+  const kinds = groupByForm(table, delimiter, typeOf).flatMap((kind) => splitByWord(kind, keyAttributesOf(table)));
+  const typeIsSet = typeAttribute !== undefined && table.items.some((item) => "SS" in (item[typeAttribute] ?? {}));
+  return { delimiter, typeAttribute, typeIsSet, kinds };
 };

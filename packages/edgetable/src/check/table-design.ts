@@ -49,6 +49,10 @@ const exampleOf = (type: string | undefined, name: string, number: number): unkn
       return true;
     case "date":
       return new Date(EXAMPLE_TIME + number * 86_400_000);
+    case "digits":
+      return String(number);
+    case "letters":
+      return `${name.replace(/[^A-Za-z]/g, "")}${number === 1 ? "A" : "B"}`;
     case "string":
       return `${name}${number}`;
     default:
@@ -58,6 +62,8 @@ const exampleOf = (type: string | undefined, name: string, number: number): unkn
 
 const FORMATS: Readonly<Record<string, string>> = {
   text: "string",
+  digits: "digits",
+  letters: "letters",
   number: "number",
   plain: "number",
   padded: "number",
@@ -85,6 +91,9 @@ const exampleRow = (catalog: Catalog, shape: Shape, number: number): Record<stri
       for (const step of part.steps.slice(0, -1)) at = (at[step] ??= {}) as Record<string, unknown>;
       if (at[name] === undefined) at[name] = value;
     }
+  for (const { field, values, beginsWith, exists } of shape.match)
+    if (exists === false) delete row[field];
+    else if (!exists) row[field] = values ? values[0] : `${beginsWith}${number}`;
   if (shape.version) row[VERSION] = 1;
   return row;
 };

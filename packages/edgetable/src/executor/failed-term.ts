@@ -1,6 +1,6 @@
 import { type EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import type { Failure, Term, WriteItem } from "../ir/write-plan.ts";
-import { isExpired } from "../requests/decode-item.ts";
+import { fitsMatches, isExpired } from "../requests/decode-item.ts";
 import { sameAttribute, sameItem } from "../requests/attribute-value.ts";
 import type { Item } from "../transport/operations.ts";
 import { own } from "../util/row.ts";
@@ -22,6 +22,8 @@ const isMet = (term: Term, item: Item | undefined): boolean => {
       return sameAttribute(value, term.value) || (term.orAbsent === true && value === undefined);
     case "begins":
       return value === undefined || ("S" in value && value.S.startsWith(term.text));
+    case "match":
+      return item === undefined || fitsMatches(term.shape, item);
     case "below":
       return value && "N" in value ? Number(value.N) < term.limit : term.limit > 0;
     case "atLeast":

@@ -37,6 +37,8 @@ export type Term =
     }
   /** The attribute begins with the text, or is not there. */
   | { readonly kind: "begins"; readonly attribute: string; readonly text: string; readonly failure: Failure }
+  /** The item is of the shape by its `match`, or there is none. */
+  | { readonly kind: "match"; readonly shape: Shape; readonly failure: Failure }
   /** A count is less than the limit, or not there at all. */
   | { readonly kind: "below"; readonly attribute: string; readonly limit: number; readonly failure: Failure }
   /** A count is there and is so much, or more. */

@@ -14,7 +14,10 @@ const ordersWithDelimiter = (format: FieldFormat, template: Template): boolean =
     case "boolean":
       return true;
     case "number":
+    case "digits":
       return template.delimiter < "0";
+    case "letters":
+      return template.delimiter < "A";
     case "text":
       // Unescaped, "a b" sorts before "a#": a space is less than the delimiter that ends the shorter text.
       return template.escapes;
@@ -46,7 +49,7 @@ interface Segment {
 
 /** The alphabet of a format's texts, and their shortest and longest length. */
 interface Outline {
-  readonly alphabet: "any" | "digits" | "number" | "boolean" | "date";
+  readonly alphabet: "any" | "digits" | "letters" | "number" | "boolean" | "date";
   readonly shortest: number;
   readonly longest: number;
 }
@@ -82,6 +85,9 @@ const outlineOf = (format: Exclude<FieldFormat, { kind: "either" }>): Outline =>
       return { alphabet: "number", shortest: 1, longest: Infinity };
     case "padded":
       return { alphabet: "digits", shortest: format.width, longest: format.width };
+    case "letters":
+      return { alphabet: "letters", shortest: 1, longest: Infinity };
+    case "digits":
     case "plain":
       return { alphabet: "digits", shortest: 1, longest: Infinity };
     case "date":
@@ -101,12 +107,16 @@ const formatsOverlap = (a: FieldFormat, b: FieldFormat): boolean => {
   const left = outlineOf(a);
   const right = outlineOf(b);
   if (left.shortest > right.longest || right.shortest > left.longest) return false;
-  return left.alphabet === "any" || right.alphabet === "any" || left.alphabet === right.alphabet;
+  const alphabets = [left.alphabet, right.alphabet];
+  if (left.alphabet === right.alphabet || alphabets.includes("any")) return true;
+  // "true" and "false" are letters, and so is "o", the text of the number 0.
+  return alphabets.includes("letters") && (alphabets.includes("boolean") || alphabets.includes("number"));
 };
 
 const PREFIXES: Readonly<Record<Outline["alphabet"], RegExp>> = {
   any: /^/,
   digits: /^-?\d*$/,
+  letters: /^[A-Za-z]*$/,
   number: /^(?:o|[np]\d*z?)$/,
   boolean: /^(?:t|tr|tru|true|f|fa|fal|fals|false)$/,
   date: /^[\d:.TZ-]+$/,

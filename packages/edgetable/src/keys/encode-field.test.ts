@@ -43,3 +43,13 @@ test("a long value is shown in part", () => {
   const number = parseTemplate("{n:number}", { delimiter: "#", escapes: true });
   expect(() => encodeField(number, "n", "x".repeat(5000))).toThrow(`"${"x".repeat(80)}…"`);
 });
+
+test("a text of digits or of letters is no other text", () => {
+  const ids = parseTemplate("{order:digits}#{customer:letters}", { delimiter: "#", escapes: false });
+  expect(encodeField(ids, "order", "007")).toBe("007");
+  expect(decodeField(ids, "order", "007")).toBe("007");
+  expect(decodeField(ids, "order", "A7")).toBeUndefined();
+  expect(() => encodeField(ids, "order", "٣")).toThrow("does not consist of digits, 0 to 9");
+  expect(() => encodeField(ids, "customer", "Å")).toThrow("does not consist of letters, A to Z and a to z");
+  expect(() => encodeField(ids, "order", 7)).toThrow("is not a text");
+});

@@ -2,6 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { defined, unreachable } from "../util/invariant.ts";
 import {
   refusal,
+  type Alphabet,
   type FieldFormat,
   type FieldPart,
   type KeyDialect,
@@ -109,11 +110,23 @@ const encodeOneWay = (kind: OneWayText, value: unknown): string | Refusal => {
     : refusal("keys.notEncodable", "contains half of a surrogate pair, which UTF-8 cannot store", "Repair the text with toWellFormed().");
 };
 
+const ALPHABETS: Readonly<Record<Alphabet, RegExp>> = { digits: /^[0-9]*$/, letters: /^[A-Za-z]*$/ };
+
+const encodeAlphabet = (kind: Alphabet, value: unknown): string | Refusal => {
+  if (typeof value !== "string") return refusal("keys.wrongType", "is not a text", "Give a text.");
+  if (ALPHABETS[kind].test(value)) return value;
+  const of = kind === "digits" ? "digits, 0 to 9" : "letters, A to Z and a to z";
+  return refusal("keys.notEncodable", `does not consist of ${of}, by which such an id is told from others`, "Give an id of this kind.");
+};
+
 /** Writes a value, or returns why it cannot; an empty text gives an empty text. */
 const encodeFormat = (format: FieldFormat, value: unknown, dialect: KeyDialect): string | Refusal => {
   switch (format.kind) {
     case "text":
       return typeof value === "string" ? encodeText(value, dialect) : notText(value);
+    case "digits":
+    case "letters":
+      return encodeAlphabet(format.kind, value);
     case "number":
       return dialect.type === "N" ? encodeStoredNumber(value) : encodeNumber(value);
     case "padded":
@@ -145,6 +158,9 @@ export const decodeFormat = (format: FieldFormat, text: string, dialect: KeyDial
   switch (format.kind) {
     case "text":
       return decodeText(text, dialect);
+    case "digits":
+    case "letters":
+      return ALPHABETS[format.kind].test(text) ? text : undefined;
     case "number":
       return decodeNumber(text);
     case "padded":

@@ -7,6 +7,7 @@ test.each([
   ["A#{x:number}#{y}", "x", true],
   ["A#{x:6|text}#{y}", "x", true],
   ["A#{x:plain}", "x", false],
+  ["{x:digits}#{y:letters}", "x", true],
   ["A#{x:plain|text}", "x", false],
   ["A#{x:shard(4)}#{y}", "x", false],
   ["A#{x}", "unknown", false],

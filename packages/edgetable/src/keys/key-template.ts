@@ -14,10 +14,15 @@ export interface Sharding {
 /** Formats whose text is computed from the value and never read back: different values may have one text. */
 export type OneWayText = "lower" | "upper" | "written";
 
+/** Texts of one kind of characters. */
+export type Alphabet = "digits" | "letters";
+
 /** How one field of a key template is written as text and read back. */
 export type FieldFormat =
   /** Any well-formed Unicode text. */
   | { readonly kind: "text" }
+  /** A text of the digits 0 to 9 alone, or of the letters A to Z and a to z alone: what tells two kinds of ids apart. */
+  | { readonly kind: Alphabet }
   /** Any finite number, and bigints of up to 38 digits, in an order-preserving decimal. */
   | { readonly kind: "number" }
   /** Integers from 0 to the safe limit, zero padded to `width` digits (1 to 16). */

@@ -18,6 +18,8 @@ const invalidTemplate = (source: string, sentence: string): never => {
 
 const NAMED: Readonly<Record<string, FieldFormat>> = {
   text: { kind: "text" },
+  digits: { kind: "digits" },
+  letters: { kind: "letters" },
   number: { kind: "number" },
   plain: { kind: "plain" },
   date: { kind: "date" },
@@ -189,7 +191,7 @@ const checkNumber = (source: string, parts: readonly TemplatePart[]): void => {
 
 /**
  * Parses a key template such as `TEACHER#{to.teacherId}#CLASS#{class}`. A field is `{path}` or
- * `{path:format}`, the format one of `text` (the default), `number`, `plain`, `date`, `boolean`, `lower`, `upper`, `written`, a
+ * `{path:format}`, the format one of `text` (the default), `digits`, `letters`, `number`, `plain`, `date`, `boolean`, `lower`, `upper`, `written`, a
  * width such as `6`, `shard(16)`, or a choice such as `6|text`.
  *
  * @throws {schema.invalidModel} when the source or the delimiter is malformed

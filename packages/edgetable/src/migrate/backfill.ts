@@ -1,6 +1,7 @@
 import { encodeSingle } from "../requests/encode-write.ts";
 import type { Catalog, Shape } from "../schema/catalog.ts";
 import { isSystemItem } from "../schema/system-items.ts";
+import { keyType } from "../schema/layout.ts";
 import type { Item, Key, UpdateItemInput } from "../transport/operations.ts";
 import { isEdgetableError } from "../errors/edgetable-error.ts";
 import type { Cost } from "../executor/call.ts";
@@ -92,7 +93,7 @@ export const wantedKeys = (
   for (const entry of entries) {
     const index = catalog.indexes.find(({ name }) => name === entry.index);
     const filled = index ? filledAttributes(catalog, index) : [];
-    for (const attribute of filled) types.set(attribute, catalog.layout.types?.[attribute] ?? "S");
+    for (const attribute of filled) types.set(attribute, keyType(catalog.layout, attribute));
     for (const shape of shapesOf(catalog, entry))
       if (final || filled.every((attribute) => attribute in shape.keys))
         attributes.set(shape, [...new Set([...(attributes.get(shape) ?? []), ...filled])]);

@@ -42,7 +42,8 @@ const uncarriedIds = (catalog: Catalog, shape: Shape): readonly string[] => {
 
 /** Whether the projected attributes tell which row an item is, and where an edge leads. Without them an index gives no row. */
 export const tellsIds = (catalog: Catalog, shape: Shape, projected: ReadonlySet<string>): boolean =>
-  uncarriedIds(catalog, shape).every((field) => isProjected(shape, field, projected));
+  uncarriedIds(catalog, shape).every((field) => isProjected(shape, field, projected)) &&
+  shape.match.every(({ attribute }) => projected.has(attribute));
 
 /**
  * Checks that an index projects what a step asks of it. Attributes that it leaves out would look as if the items lacked them.

@@ -62,7 +62,8 @@ export const canRange = (shapes: readonly Shape[], { operator, path }: Condition
   return shapes.every((shape) =>
     formatsOf(shape, path, attribute === undefined ? undefined : [attribute]).some((format) => {
       const { kind } = format;
-      const isText = kind === "text" || kind === "either" || (isOneWay(format) && kind !== "shard");
+      const isText =
+        kind === "text" || kind === "digits" || kind === "letters" || kind === "either" || (isOneWay(format) && kind !== "shard");
       return operator === "beginsWith" ? isText : kind !== "plain" && !isOneWay(format);
     }),
   );

@@ -1,11 +1,12 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { encodeField, sameValue, type Template, templateMatches } from "../keys/template.ts";
 import { attributesOf, HIDDEN, hiddenNames } from "../schema/facts.ts";
-import { type Catalog, definitionOf, kindMark, keyAttributes, type Shape } from "../schema/catalog.ts";
+import { type Catalog, definitionOf, kindMarks, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { DELETING } from "../schema/system-items.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { own, type Row, valueAt } from "../util/row.ts";
 import { decodeValue, keyTextOf, readKey } from "./attribute-value.ts";
+import { fitsMatch } from "./encode-item.ts";
 import { renewFields } from "./former-fields.ts";
 
 /** True if an item has expired, though DynamoDB has not removed it yet. */
@@ -198,6 +199,13 @@ const stringIn = (item: Item, attribute: string): string | undefined => {
   return value && "S" in value ? value.S : undefined;
 };
 
+/** The type that an item says; undefined if it says none. */
+export const typeIn = ({ typeAttribute, typeForm }: Catalog, item: Item): string | undefined => {
+  const value = typeAttribute === undefined ? undefined : item[typeAttribute];
+  if (value === undefined || typeForm === "S") return value && "S" in value ? value.S : undefined;
+  return "SS" in value && value.SS.length === 1 ? value.SS[0] : JSON.stringify(value);
+};
+
 // The fields that both key templates of a shape hold, by its sort key: every item that is read needs them.
 const sharedFields = new WeakMap<Template, { readonly partition: Template; readonly fields: readonly string[] }>();
 
@@ -225,14 +233,20 @@ const hasForm = (shape: Shape, attribute: string, item: Item): boolean => {
   return "S" in value && templateMatches(template, value.S);
 };
 
+/** Whether an item's attributes hold what the items of a shape hold there. */
+export const fitsMatches = ({ match }: Shape, item: Item): boolean =>
+  match.every((one) => {
+    const value = own(item, one.attribute);
+    return fitsMatch(one, value && decodeValue(value));
+  });
+
 /** Whether an item is of the shape: by its type attribute and by the form of its table key. */
 export const isOfShape = (catalog: Catalog, shape: Shape, item: Item): boolean => {
-  if (catalog.typeAttribute !== undefined) {
-    const type = stringIn(item, catalog.typeAttribute);
-    if (type !== undefined && type !== shape.typeValue) return false;
-  }
-  const mark = kindMark(catalog, shape);
-  if (mark?.kind === "lead" && stringIn(item, mark.attribute)?.startsWith(mark.text) === false) return false;
+  const type = typeIn(catalog, item);
+  if (type !== undefined && type !== shape.typeValue) return false;
+  for (const mark of kindMarks(catalog, shape))
+    if (mark.kind === "lead" && stringIn(item, mark.attribute)?.startsWith(mark.text) === false) return false;
+  if (shape.match.length > 0 && !fitsMatches(shape, item)) return false;
   const { partitionKey, sortKey } = catalog.index;
   if (!hasForm(shape, partitionKey, item) || (sortKey !== undefined && !hasForm(shape, sortKey, item))) return false;
   return keysAgree(catalog, shape, item);

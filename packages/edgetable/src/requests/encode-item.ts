@@ -1,12 +1,12 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
-import { hasKey, keyBytes, renderTemplate } from "../keys/template.ts";
-import { type Catalog, isHalfEntry, keyAttributes, type Shape, otherPlace } from "../schema/catalog.ts";
+import { hasKey, keyBytes, renderTemplate, sameValue } from "../keys/template.ts";
+import { type Catalog, isHalfEntry, keyAttributes, type KindMatch, type Shape, otherPlace } from "../schema/catalog.ts";
 import { refuseStoredNames } from "../schema/check-values.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";
 import { defined } from "../util/invariant.ts";
-import { isNumber } from "../util/json-text.ts";
+import { isNumber, jsonText } from "../util/json-text.ts";
 import { type Row, valueAt } from "../util/row.ts";
 import { encodeDate, encodeValue, keyValue } from "./attribute-value.ts";
 import { checkNewForm, oldValue } from "./former-fields.ts";
@@ -115,8 +115,45 @@ const computedAttributes = (catalog: Catalog, shape: Shape, row: Row, valueOf = 
     const halves = Object.keys(item).filter((attribute) => isHalfEntry(catalog, shape, attribute, (other) => !(other in item)));
     for (const attribute of halves) delete item[attribute];
   }
-  if (catalog.typeAttribute !== undefined && shape.typeValue !== undefined) item[catalog.typeAttribute] = { S: shape.typeValue };
+  if (catalog.typeAttribute !== undefined && shape.typeValue !== undefined)
+    item[catalog.typeAttribute] = typeAttributeValue(catalog, shape.typeValue);
   return item;
+};
+
+/** A type as items store it. */
+export const typeAttributeValue = ({ typeForm }: Catalog, type: string): AttributeValue =>
+  typeForm === "SS" ? { SS: [type] } : { S: type };
+
+/** Whether an attribute holds what the items of a kind hold there. */
+export const fitsMatch = ({ values, beginsWith, exists }: KindMatch, value: unknown): boolean => {
+  const isThere = value !== undefined && value !== null;
+  if (exists !== undefined) return exists === isThere;
+  if (values) return values.some((one) => sameValue(one, value));
+  return typeof value === "string" && value.startsWith(beginsWith ?? "");
+};
+
+/**
+ * Refuses a row, or changes of one, by which its item would be of another kind.
+ *
+ * @throws {schema.invalidValue}
+ */
+export const checkMatch = ({ match, definition }: Shape, row: Row, fields?: (field: string) => boolean): void => {
+  for (const one of match) {
+    if ((fields && !fields(one.field)) || fitsMatch(one, row[one.field])) continue;
+    const { field, values, beginsWith, exists } = one;
+    const rule = values
+      ? `has to be ${values.map((value) => jsonText(value)).join(" or ")}`
+      : exists === undefined
+        ? `has to begin with ${jsonText(beginsWith)}`
+        : exists
+          ? "has to be there"
+          : "must not be there";
+    throw new EdgetableError(
+      "schema.invalidValue",
+      `"${field}" of "${definition}" ${rule}, and is ${shown(row[field])}: by it, the table tells the item from those of other kinds (layout match).`,
+      { details: { attribute: field, value: row[field] } },
+    );
+  }
 };
 
 const attributeIfPossible: typeof keyAttribute = (catalog, shape, attribute, row) => {
@@ -251,6 +288,7 @@ export const checkCarried = (shape: Shape, row: Row, written: (attribute: string
 export const encodeItem = (catalog: Catalog, shape: Shape, row: Row): Item => {
   const item = computedAttributes(catalog, shape, row);
   const attributeFor = writtenBy(catalog, shape);
+  if (shape.match.length > 0) checkMatch(shape, row);
   if (shape.sparse.length > 0) checkCarried(shape, row, (attribute) => Object.hasOwn(item, attribute));
   for (const field in row) {
     const value = row[field];

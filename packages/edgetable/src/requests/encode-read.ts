@@ -2,7 +2,8 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { GetStep, QueryStep, HydrateStep } from "../ir/physical-plan.ts";
 import { keyId } from "../ir/write-plan.ts";
 import { comparePrimary, renderTemplate } from "../keys/template.ts";
-import { type Catalog, type Index, kindMark, projectedAttributes, type Shape, tableAndIndexKeys } from "../schema/catalog.ts";
+import { type Catalog, type Index, kindMarks, projectedAttributes, type Shape, tableAndIndexKeys } from "../schema/catalog.ts";
+import { keyType } from "../schema/layout.ts";
 import type { AttributeValue, BatchGetItemInput, GetItemInput, Key, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
@@ -61,8 +62,8 @@ const selectedAttributes = (
   if (catalog.typeAttribute !== undefined) selected.add(catalog.typeAttribute);
   for (const id of shapes) {
     const shape = defined(catalog.shapesById[id], id);
-    const mark = kindMark(catalog, shape);
-    if (mark) selected.add(mark.attribute);
+    for (const mark of kindMarks(catalog, shape)) if (mark.kind !== "match") selected.add(mark.attribute);
+    for (const { attribute } of shape.match) selected.add(attribute);
     for (const { attribute } of [...shape.sources, ...(read ? shape.spares : [])]) selected.add(attribute);
     // The far end of an edge that is part of its node's own item is one of that node's fields.
     for (const field of [...Object.values(shape.alias ?? {}), ...Object.keys(shape.folded), ...select]) {
@@ -222,7 +223,7 @@ export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt
     if (low !== undefined && high !== undefined && comparePrimary(low, high) > 0) return undefined;
     const narrowedNames = { ...names };
     const name = nameIn(narrowedNames, defined(step.sortKey, "sort key"), "#s");
-    const sortType = catalog.layout.types?.[step.sortKey ?? ""] ?? "S";
+    const sortType = keyType(catalog.layout, step.sortKey ?? "");
     const { ":s": _low, ":t": _high, ...rest } = input.ExpressionAttributeValues ?? {};
     const compared = low === undefined ? `${name} <= :t` : high === undefined ? `${name} >= :s` : `${name} BETWEEN :s AND :t`;
     return {

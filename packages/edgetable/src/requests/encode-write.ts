@@ -1,6 +1,7 @@
 import type { AttributeChanges, DeleteStep, PutStep, Term, WriteItem } from "../ir/write-plan.ts";
 import type { BatchWriteItemInput, Item, Key, OperationInputs, TransactWriteItem, WriteRequest } from "../transport/operations.ts";
 import { unreachable } from "../util/invariant.ts";
+import { encodeField } from "./encode-item.ts";
 import { conditionExpression, nameIn, namesOf, Placeholders } from "./expression.ts";
 
 /** A request as it is sent. */
@@ -28,6 +29,17 @@ const termExpression = (term: Term, partitionKey: string, names: Placeholders): 
     case "begins": {
       const name = names.name(term.attribute);
       return `(attribute_not_exists(${name}) OR begins_with(${name}, ${names.value({ S: term.text })}))`;
+    }
+    case "match": {
+      const all = term.shape.match.map(({ field, attribute, values, beginsWith, exists }) => {
+        const name = names.name(attribute);
+        if (exists !== undefined) return `attribute_${exists ? "" : "not_"}exists(${name})`;
+        const texts = (values ?? [beginsWith]).map((value) => names.value(encodeField(term.shape, field, value)));
+        if (!values) return `begins_with(${name}, ${texts.join()})`;
+        return texts.length === 1 ? `${name} = ${texts.join()}` : `${name} IN (${texts.join(", ")})`;
+      });
+      const one = all.length === 1 ? all.join() : `(${all.join(" AND ")})`;
+      return `(attribute_not_exists(${names.name(partitionKey)}) OR ${one})`;
     }
     case "below": {
       const name = names.name(term.attribute);

@@ -1,4 +1,5 @@
 import { type Catalog, keyAttributes, type Index } from "../schema/catalog.ts";
+import { keyType } from "../schema/layout.ts";
 import type {
   CreateTableInput,
   GlobalSecondaryIndex,
@@ -33,7 +34,7 @@ export const createTableInput = (catalog: Catalog, stream = false): CreateTableI
   const attributes = new Set(indexes.flatMap(keyAttributes));
   return {
     TableName: catalog.table,
-    AttributeDefinitions: [...attributes].map((name) => ({ AttributeName: name, AttributeType: catalog.layout.types?.[name] ?? "S" })),
+    AttributeDefinitions: [...attributes].map((name) => ({ AttributeName: name, AttributeType: keyType(catalog.layout, name) })),
     KeySchema: keySchema(catalog.index),
     ...(catalog.indexes.length === 0 ? {} : { GlobalSecondaryIndexes: catalog.indexes.map(secondaryIndex) }),
     BillingMode: "PAY_PER_REQUEST",
@@ -48,7 +49,7 @@ export const createIndexInput = (catalog: Catalog, name: string, table: TableDes
     name,
   );
   const types = new Map(table.AttributeDefinitions?.map((one) => [one.AttributeName ?? "", one.AttributeType as "S" | "N" | "B"]));
-  for (const attribute of keyAttributes(index)) types.set(attribute, catalog.layout.types?.[attribute] ?? "S");
+  for (const attribute of keyAttributes(index)) types.set(attribute, keyType(catalog.layout, attribute));
   const { ReadCapacityUnits = 0, WriteCapacityUnits = 0 } = table.ProvisionedThroughput ?? {};
   // A table in provisioned mode gives no default to its indexes. While it is filled, an index may need more than the table.
   const throughput = WriteCapacityUnits === 0 ? {} : { ProvisionedThroughput: { ReadCapacityUnits, WriteCapacityUnits } };

@@ -4,6 +4,7 @@ import {
   type FormerField,
   keyAttributes,
   type KeySource,
+  type KindMatch,
   type Shape,
   type Catalog,
   type EdgeEntry,
@@ -15,7 +16,7 @@ import { defaultLayout } from "./default-layout.ts";
 import { endTypes, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPart } from "./definition.ts";
 import type { FormerSettings } from "./former.ts";
 import { datesOf, derivedNames, factsOf } from "./facts.ts";
-import { type ItemLayout, type KeyCondition, type Layout, type ShardingLayout, countList } from "./layout.ts";
+import { type ItemLayout, type KeyCondition, type KindCondition, type Layout, type ShardingLayout, countList, keyType } from "./layout.ts";
 import { attributeNames } from "./standard-schema.ts";
 import { timeNames, timesOf } from "./timestamps.ts";
 
@@ -57,6 +58,11 @@ const whenOf = (condition: KeyCondition | undefined): Template["when"] =>
   condition &&
   Object.entries(condition).map(([path, given]) => ({ path, steps: path.split("."), values: Array.isArray(given) ? given : [given] }));
 
+const toMatch = (field: string, attribute: string, condition: KindCondition): KindMatch => {
+  if (typeof condition !== "object") return { field, attribute, values: [condition] };
+  return "length" in condition ? { field, attribute, values: condition } : { field, attribute, ...condition };
+};
+
 const toSharding = ({ count, per, hot = {} }: ShardingLayout): Sharding => ({
   counts: countList(count),
   ...(per === undefined ? {} : { per: { path: per, steps: per.split(".") } }),
@@ -73,7 +79,7 @@ export const parseKey = (attribute: string, source: string, { macros, item, layo
     delimiter: own(item?.delimiters ?? {}, attribute) ?? layout.delimiter ?? "#",
     escapes,
     reserves: !escapes && (attribute === layout.partitionKey || attribute === layout.sortKey),
-    type: own(layout.types ?? {}, attribute),
+    type: keyType(layout, attribute),
     shardings: layout.shards && mapValues(layout.shards, toSharding),
     ends: Object.hasOwn(macros, "from") ? ["from", "to"] : [],
     when: whenOf(own(item?.when ?? {}, attribute)),
@@ -204,7 +210,8 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
   const endPaths = carried.filter((path) => path.startsWith("from.") || path.startsWith("to."));
   return Object.freeze({
     ...identity,
-    typeValue: layout.typeAttribute === undefined ? undefined : (item?.type ?? seed.definition),
+    typeValue: layout.typeAttribute === undefined || item?.type === false ? undefined : (item?.type ?? seed.definition),
+    match: Object.entries(item?.match ?? {}).map(([field, condition]) => toMatch(field, named[field] ?? field, condition)),
     keys,
     sparse: item?.sparse ?? [],
     halves: item?.halves ?? false,
@@ -463,6 +470,7 @@ export const buildCatalog = (definition: GraphDefinition): Catalog => {
       projection: index.projection ?? "ALL",
     })),
     typeAttribute,
+    typeForm: own(layout.types ?? {}, typeAttribute ?? "") === "SS" ? "SS" : "S",
     ttl: ttl === undefined ? undefined : (stored?.[ttl] ?? ttl),
     layout,
     escapes: context.escapes,

@@ -1,4 +1,4 @@
-import { type OneWayText, type Template, leadOf, templatesOverlap } from "../keys/template.ts";
+import { type OneWayText, type Template, leadOf, sameValue, templatesOverlap } from "../keys/template.ts";
 import type { GraphDefinition, AnyEdge, AnyNode, AnyPart } from "./definition.ts";
 import type { Retyping, StoredForm } from "./former.ts";
 import type { Facts } from "./facts.ts";
@@ -44,6 +44,15 @@ export interface FormerField {
   readonly retyping: Retyping | undefined;
 }
 
+/** What an attribute holds in the items of a kind; one of `values`, `beginsWith` and `exists` is there. */
+export interface KindMatch {
+  readonly field: string;
+  readonly attribute: string;
+  readonly values?: readonly unknown[];
+  readonly beginsWith?: string;
+  readonly exists?: boolean;
+}
+
 /**
  * One kind of item, fully resolved: a node type, a part, or an edge type between two node types in one place. All code that
  * makes, finds or reads items uses shapes and nothing else of the model, so that reader and writer cannot disagree.
@@ -65,6 +74,8 @@ export interface Shape {
   /** True if the edge's ends may be of several node types, so that rows contain the type. */
   readonly several: boolean;
   readonly typeValue: string | undefined;
+  /** What else has to hold of an item of the kind. */
+  readonly match: readonly KindMatch[];
   /** Every computed attribute, the table's own keys first. */
   readonly keys: Readonly<Record<string, Template>>;
   readonly sparse: readonly string[];
@@ -148,6 +159,8 @@ export interface Catalog {
   readonly index: TableIndex;
   readonly indexes: readonly Index[];
   readonly typeAttribute: string | undefined;
+  /** The type of that attribute: a text, or a set that holds the one text. */
+  readonly typeForm: "S" | "SS";
   /** The attribute by which DynamoDB removes expired items (TTL). */
   readonly ttl: string | undefined;
   readonly layout: Layout;
@@ -276,7 +289,9 @@ export type KindMark =
   /** The type attribute has this value, or is missing. */
   | { readonly kind: "type"; readonly attribute: string; readonly value: string }
   /** A computed attribute begins with a text that no rival's begins with. */
-  | { readonly kind: "lead"; readonly attribute: string; readonly text: string };
+  | { readonly kind: "lead"; readonly attribute: string; readonly text: string }
+  /** The attributes of the shape's `match` hold what it says. */
+  | { readonly kind: "match" };
 
 /** True if the attribute of one shape begins with a text that the other's never begins with. */
 const leadsDiffer = (mine: Template, theirs: Template | undefined): boolean => {
@@ -284,7 +299,24 @@ const leadsDiffer = (mine: Template, theirs: Template | undefined): boolean => {
   return theirs !== undefined && mine.type === "S" && !a.startsWith(b) && !b.startsWith(a);
 };
 
-const findMark = (catalog: Catalog, shape: Shape): KindMark | undefined => {
+/** True if the type attribute tells the items of two shapes apart. */
+export const typesDiffer = ({ typeAttribute }: Catalog, { typeValue: a }: Shape, { typeValue: b }: Shape): boolean =>
+  typeAttribute !== undefined && a !== undefined && b !== undefined && a !== b;
+
+/** True if no item can be of both shapes, by what `match` says of one attribute. */
+export const matchesDiffer = ({ match }: Shape, other: Shape): boolean =>
+  match.some((mine) => other.match.some((theirs) => mine.attribute === theirs.attribute && excludes(mine, theirs)));
+
+const excludes = (a: KindMatch, b: KindMatch): boolean => {
+  if (a.exists === false || b.exists === false) return a.exists !== b.exists;
+  if (a.exists || b.exists) return false;
+  if (a.values && b.values) return !a.values.some((one) => b.values?.some((other) => sameValue(one, other)));
+  const [{ values }, beginning] = a.values ? [a, b.beginsWith] : [b, a.beginsWith];
+  if (values) return values.every((value) => typeof value !== "string" || !value.startsWith(beginning ?? ""));
+  return !a.beginsWith?.startsWith(b.beginsWith ?? "") && !b.beginsWith?.startsWith(a.beginsWith ?? "");
+};
+
+const findMarks = (catalog: Catalog, shape: Shape): readonly KindMark[] => {
   const { typeAttribute, index } = catalog;
   const tableKeys = keyAttributes(index);
   const sharesKeys = (other: Shape): boolean =>
@@ -293,27 +325,34 @@ const findMark = (catalog: Catalog, shape: Shape): KindMark | undefined => {
       return mine !== undefined && theirs !== undefined && templatesOverlap(mine, theirs);
     });
   const rivals = catalog.shapes.filter((other) => other.id !== shape.id && sharesKeys(other));
-  if (rivals.length === 0) return undefined;
-  if (typeAttribute !== undefined && shape.typeValue !== undefined && rivals.every(({ typeValue }) => typeValue !== shape.typeValue))
-    return { kind: "type", attribute: typeAttribute, value: shape.typeValue };
+  const marks: KindMark[] = [];
+  let rest = rivals.filter((rival) => !typesDiffer(catalog, shape, rival));
+  if (rest.length < rivals.length && typeAttribute !== undefined && shape.typeValue !== undefined)
+    marks.push({ kind: "type", attribute: typeAttribute, value: shape.typeValue });
+  const unmatched = rest.filter((rival) => !matchesDiffer(shape, rival));
+  if (unmatched.length < rest.length) marks.push({ kind: "match" });
+  rest = unmatched;
+  if (rest.length === 0) return marks;
   for (const [attribute, template] of Object.entries(shape.keys)) {
     if (tableKeys.includes(attribute) || shape.sparse.includes(attribute)) continue;
-    if (rivals.every((rival) => leadsDiffer(template, rival.keys[attribute]))) return { kind: "lead", attribute, text: leadOf(template) };
+    if (rest.every((rival) => leadsDiffer(template, rival.keys[attribute])))
+      return [...marks, { kind: "lead", attribute, text: leadOf(template) }];
   }
-  return undefined;
+  return [];
 };
 
-const marks = new WeakMap<Shape, { readonly catalog: Catalog; readonly mark: KindMark | undefined }>();
+const known = new WeakMap<Shape, { readonly catalog: Catalog; readonly marks: readonly KindMark[] }>();
+const NO_MARKS: readonly KindMark[] = [];
 
 /**
- * The fact that, beside its key, makes an item one of the shape. Undefined if no other kind can have that key, or if nothing
- * distinguishes the kinds.
+ * The facts that, beside its key, make an item one of the shape. None if no other kind can have that key, or if something
+ * does not tell all of these kinds apart.
  */
-export const kindMark = (catalog: Catalog, shape: Shape): KindMark | undefined => {
-  if (catalog.layout.sharedIds !== true) return undefined;
-  let known = marks.get(shape);
-  if (known?.catalog !== catalog) marks.set(shape, (known = { catalog, mark: findMark(catalog, shape) }));
-  return known.mark;
+export const kindMarks = (catalog: Catalog, shape: Shape): readonly KindMark[] => {
+  if (catalog.layout.sharedIds !== true && shape.match.length === 0) return NO_MARKS;
+  let found = known.get(shape);
+  if (found?.catalog !== catalog) known.set(shape, (found = { catalog, marks: findMarks(catalog, shape) }));
+  return found.marks;
 };
 
 /** The attribute in which an item may hold a field in the form that is not written; undefined if there is none. */

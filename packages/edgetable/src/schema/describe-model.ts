@@ -56,6 +56,8 @@ export interface DescribedIndex {
 export interface ModelDescription {
   readonly key: { readonly partitionKey: string; readonly sortKey?: string };
   readonly typeAttribute?: string;
+  /** Its type, where it is a set of texts. */
+  readonly typeForm?: "SS";
   readonly indexes: Readonly<Record<string, DescribedIndex>>;
   readonly items: Readonly<Record<string, DescribedItem>>;
   /** The attribute by which items expire. */
@@ -162,6 +164,7 @@ const describeValues = ({ nodes }: Catalog): Pick<ModelDescription, "values"> =>
 export const describeModel = (catalog: Catalog): ModelDescription => ({
   key: describeKeys(catalog.index),
   ...(catalog.typeAttribute === undefined ? {} : { typeAttribute: catalog.typeAttribute }),
+  ...(catalog.typeForm === "SS" ? { typeForm: catalog.typeForm } : {}),
   indexes: Object.fromEntries(
     catalog.indexes.map((index) => [index.name ?? "", { ...describeKeys(index), projection: index.projection }] as const),
   ),

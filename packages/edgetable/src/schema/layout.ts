@@ -31,8 +31,8 @@ export interface IndexLayout {
 
 /** The stored form of one definition's items. */
 export interface ItemLayout {
-  /** The value of the type attribute. @default the definition's name */
-  readonly type?: string;
+  /** The value of the type attribute; `false` for items that have none. @default the definition's name */
+  readonly type?: string | false;
   /** Stored name by schema attribute, where the two differ. */
   readonly attributes?: Readonly<Record<string, string>>;
   /**
@@ -65,7 +65,20 @@ export interface ItemLayout {
    * left out together.
    */
   readonly when?: Readonly<Record<string, KeyCondition>>;
+  /**
+   * What attributes of the schema hold in these items and not in others that may lie under the same keys, where neither keys nor a
+   * type attribute tell them apart: `{ number: { beginsWith: "INV-" } }`. An item of other values is not of this kind. A row of other
+   * values is refused, and each write is on condition that the item is of its kind.
+   */
+  readonly match?: Readonly<Record<string, KindCondition>>;
 }
+
+/** What an attribute holds in the items of one kind: a value, one of a list, a text with a fixed beginning, anything or nothing. */
+export type KindCondition =
+  | KeyConditionValue
+  | readonly KeyConditionValue[]
+  | { readonly beginsWith: string }
+  | { readonly exists: boolean };
 
 /** The values that attributes have while an item has a key: one, or one of a list. */
 export type KeyCondition = Readonly<Record<string, KeyConditionValue | readonly KeyConditionValue[]>>;
@@ -93,17 +106,18 @@ export interface Layout {
   readonly sortKey?: string;
   /**
    * Types of computed attributes: text (`S`) or a number (`N`), such as the numeric sort key of an index. The
-   * template of a number is one field alone: `{priority:number}`.
+   * template of a number is one field alone: `{priority:number}`. The type attribute may be a set of texts (`SS`), which holds the
+   * one type.
    * @default "S" for each
    */
-  readonly types?: Readonly<Record<string, "S" | "N">>;
+  readonly types?: Readonly<Record<string, "S" | "N" | "SS">>;
   /** The attribute that distinguishes item types; without it, the key templates do. */
   readonly typeAttribute?: string;
   /** The character between the parts of a key: not a letter, digit or brace. @default "#" */
   readonly delimiter?: string;
   /**
    * True when two kinds of items may have keys of one form: because ids are unique across all node types, or because the type
-   * attribute tells the kinds apart. Each write of such a kind is then on condition that the item is of it. @default false
+   * attribute tells the kinds apart. Kinds that `match` tells apart need no mention. Each write of such a kind is then on condition that the item is of it. @default false
    */
   readonly sharedIds?: boolean;
   readonly indexes?: Readonly<Record<string, IndexLayout>>;
@@ -113,6 +127,9 @@ export interface Layout {
   readonly edges?: Readonly<Record<string, EdgeLayout>>;
   readonly parts?: Readonly<Record<string, ItemLayout>>;
 }
+
+/** The type of a key attribute. */
+export const keyType = ({ types = {} }: Pick<Layout, "types">, attribute: string): "S" | "N" => (types[attribute] === "N" ? "N" : "S");
 
 /** A number of shards that depends on a value. */
 export interface ShardSettings<Attribute extends string = string> {

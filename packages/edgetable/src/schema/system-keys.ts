@@ -190,8 +190,11 @@ export const factKeyItem = (catalog: Catalog, key: SystemKey): SystemKeyItem => 
 };
 
 /** The type attribute of a system item, if the table has one. */
-export const systemType = (catalog: Catalog, type: string): Record<string, { readonly S: string }> =>
-  catalog.typeAttribute === undefined ? {} : { [catalog.typeAttribute]: { S: type } };
+export const systemType = (
+  { typeAttribute, typeForm }: Catalog,
+  type: string,
+): Record<string, { readonly S: string } | { readonly SS: readonly string[] }> =>
+  typeAttribute === undefined ? {} : { [typeAttribute]: typeForm === "SS" ? { SS: [type] } : { S: type } };
 
 /** A degree guard, as its key tells it. */
 export interface GuardKey {

@@ -29,9 +29,10 @@ interface Header extends SavedState {
 
 /** Tells apart what makes tallies differ: the keys and facts of the model, and which differences count. */
 export const fingerprintOf = ({ table, shapes, facts }: Catalog, differing: Differing): string => {
-  const keys = shapes.map(({ id, keys: templates, sparse, typeValue }) => [
+  const keys = shapes.map(({ id, keys: templates, sparse, typeValue, match }) => [
     id,
     typeValue,
+    ...(match.length > 0 ? [match] : []),
     sparse,
     Object.entries(templates).map(([attribute, { source, when }]) => [
       attribute,

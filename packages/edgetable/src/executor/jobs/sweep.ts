@@ -8,7 +8,7 @@ import { derive, loadRules } from "../../planner/writes/rules/index.ts";
 import { subjectOf } from "../../planner/writes/working-set.ts";
 import type { Position } from "../../requests/cursor.ts";
 import { keyOfItem } from "../../requests/encode-item.ts";
-import { kindMark } from "../../schema/catalog.ts";
+import { kindMarks } from "../../schema/catalog.ts";
 import type { Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { batchWriteAll } from "../batch-write.ts";
@@ -54,7 +54,7 @@ export const sweepPage = async (
     if (!sweep.shapes.includes(shape.id)) continue;
     const key = keyOfItem(catalog, item);
     const write = removalOf(shape, row);
-    const isShared = kindMark(catalog, shape) !== undefined;
+    const isShared = kindMarks(catalog, shape).length > 0;
     const subject = subjectOf(catalog, write);
     if (write.kind !== "unlink") {
       const id = keyId(key);

@@ -2,12 +2,13 @@ import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { keyId } from "../../ir/write-plan.ts";
 import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
 import { templateMatches } from "../../keys/template.ts";
-import { keyTextOf } from "../../requests/attribute-value.ts";
-import { decodeItem, type DriftedField, driftedFields, type RowOptions, shapeOf } from "../../requests/decode-item.ts";
-import { isFilled, keyIfComplete, keyOfItem, VERSION } from "../../requests/encode-item.ts";
+import { decodeValue, keyTextOf } from "../../requests/attribute-value.ts";
+import { decodeItem, type DriftedField, driftedFields, type RowOptions, shapeOf, typeIn } from "../../requests/decode-item.ts";
+import { fitsMatch, isFilled, keyIfComplete, keyOfItem, VERSION } from "../../requests/encode-item.ts";
 import { type Catalog, type EdgeEntry, keyAttributes, ownerFields, type Shape } from "../../schema/catalog.ts";
 import { isSystemItem } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";
+import { jsonText } from "../../util/json-text.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
 import { batchGet } from "../batch.ts";
@@ -102,13 +103,10 @@ export const driftOf = (catalog: Catalog, item: Item): readonly DriftedField[] =
 const likeness = (catalog: Catalog, shape: Shape, item: Item): { readonly score: number; readonly attribute: string | undefined } => {
   let score = 0;
   let attribute: string | undefined;
-  const { typeAttribute } = catalog;
-  if (typeAttribute !== undefined) {
-    const type = item[typeAttribute];
-    if (type && "S" in type && type.S === shape.typeValue) score += 2;
-    // An item without a type may be of any kind.
-    else if (type) attribute = typeAttribute;
-  }
+  const type = typeIn(catalog, item);
+  if (type !== undefined && type === shape.typeValue) score += 2;
+  // An item without a type may be of any kind.
+  else if (type !== undefined || item[catalog.typeAttribute ?? ""]) attribute = catalog.typeAttribute;
   for (const name of keyAttributes(catalog.index)) {
     const template = shape.keys[name];
     const value = item[name];
@@ -116,6 +114,9 @@ const likeness = (catalog: Catalog, shape: Shape, item: Item): { readonly score:
       score++;
     else attribute ??= name;
   }
+  for (const match of shape.match)
+    if (fitsMatch(match, item[match.attribute] && decodeValue(item[match.attribute]!))) score++;
+    else attribute ??= match.attribute;
   return { score, attribute };
 };
 
@@ -140,7 +141,13 @@ export const nearestKind = (catalog: Catalog, item: Item): NearestKind | undefin
   const attribute = best.attribute ?? catalog.index.sortKey ?? catalog.index.partitionKey;
   const value = item[attribute];
   const text = value === undefined ? "missing" : `"${keyTextOf(value) ?? JSON.stringify(value)}"`;
-  const wanted = attribute === catalog.typeAttribute ? `"${nearest.typeValue}"` : nearest.keys[attribute]?.source;
+  const match = nearest.match.find((one) => one.attribute === attribute);
+  const wanted =
+    attribute === catalog.typeAttribute
+      ? jsonText(nearest.typeValue ?? "missing")
+      : match
+        ? `what its layout's match says`
+        : nearest.keys[attribute]?.source;
   return {
     definition: nearest.definition,
     attribute,

@@ -143,9 +143,10 @@ const projectEnds = (
   // Edges of several partitions are ordered by their sort key, and identified by the table's key.
   if (merges && step.scatter) for (const name of [partitionKey, sortKey, step.sortKey]) attributes.add(name);
   for (const id of step.shapes) {
-    const sources = endSources(catalog, defined(catalog.shapesById[id], id), far);
+    const shape = defined(catalog.shapesById[id], id);
+    const sources = endSources(catalog, shape, far);
     if (!sources || sources.some(({ attribute }) => projected && !projected.has(attribute))) return step;
-    for (const { attribute } of sources) attributes.add(attribute);
+    for (const { attribute } of [...sources, ...shape.match]) attributes.add(attribute);
   }
   return { ...step, attributes: [...attributes].filter((name) => name !== undefined) };
 };

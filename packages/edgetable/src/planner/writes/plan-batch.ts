@@ -1,7 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { type LogicalWrite, verbOf } from "../../ir/logical-write.ts";
 import { type DeleteStep, type Images, keyId, type PutStep, type ReadNeed, type WriteItem } from "../../ir/write-plan.ts";
-import { type Catalog, kindMark } from "../../schema/catalog.ts";
+import { type Catalog, kindMarks } from "../../schema/catalog.ts";
 import { isConditional, planWrite } from "./plan-write.ts";
 import { KEEPS_CREATED } from "./rules/computed-attributes.ts";
 import { cascades } from "./rules/required-nodes.ts";
@@ -39,8 +39,8 @@ const whyNotByKind = (catalog: Catalog, write: LogicalWrite): string | undefined
 };
 
 const whyNotByItem = (catalog: Catalog, item: WriteItem): string | undefined => {
-  if (item.shape && kindMark(catalog, item.shape))
-    return "may meet an item of another kind under its key (layout.sharedIds), and a batch checks nothing";
+  if (item.shape && kindMarks(catalog, item.shape).length > 0)
+    return "may meet an item of another kind under its key (layout.sharedIds, match), and a batch checks nothing";
   if ((item.kind === "put" || item.kind === "delete") && item.shape) return undefined;
   return item.kind === "update" ? "counts towards a guarded degree" : "needs a marker or a guard to be written with it";
 };

@@ -20,8 +20,8 @@ import { exactText } from "../../keys/value-text.ts";
 import { renderPrefix, renderTemplate } from "../../keys/render-template.ts";
 import { decimalIn, keepDigits } from "../../requests/attribute-value.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
-import { encodeItem, keyIfComplete, keyOf, keyOfItem, VERSION } from "../../requests/encode-item.ts";
-import { type Catalog, type EdgeEntry, kindMark, type NodeEntry, ownerFields, type PartEntry, type Shape } from "../../schema/catalog.ts";
+import { encodeItem, keyIfComplete, keyOf, keyOfItem, typeAttributeValue, VERSION } from "../../requests/encode-item.ts";
+import { type Catalog, type EdgeEntry, kindMarks, type NodeEntry, ownerFields, type PartEntry, type Shape } from "../../schema/catalog.ts";
 import { DERIVED, derivedNames } from "../../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { addDecimals } from "../../util/decimal.ts";
@@ -252,21 +252,21 @@ export const passesSchema = ({ catalog, unvalidated, given }: WorkingSet, { kind
   return false;
 };
 
-/** The term by which an item is of a shape's own kind; undefined unless another kind may lie under its key (`sharedIds`). */
-export const kindTerm = (catalog: Catalog, shape: Shape, failure: Failure): Term | undefined => {
-  const mark = kindMark(catalog, shape);
-  if (!mark) return undefined;
-  const { attribute } = mark;
-  return mark.kind === "type"
-    ? { kind: "equals", attribute, value: { S: mark.value }, orAbsent: true, failure }
-    : { kind: "begins", attribute, text: mark.text, failure };
-};
+/** The terms by which an item is of a shape's own kind; none unless another kind may lie under its key. */
+export const kindTerms = (catalog: Catalog, shape: Shape, failure: Failure): readonly Term[] =>
+  kindMarks(catalog, shape).map((mark): Term => {
+    if (mark.kind === "match") return { kind: "match", shape, failure };
+    const { attribute } = mark;
+    return mark.kind === "type"
+      ? { kind: "equals", attribute, value: typeAttributeValue(catalog, mark.value), orAbsent: true, failure }
+      : { kind: "begins", attribute, text: mark.text, failure };
+  });
 
 const ofItsKind = (catalog: Catalog, item: WriteItem): WriteItem => {
   if (!item.shape || item.terms.some(({ kind }) => kind === "absent")) return item;
   const failure = item.kind === "put" ? EXISTS : (item.terms.find(({ kind }) => kind === "present")?.failure ?? NOT_FOUND);
-  const term = kindTerm(catalog, item.shape, failure);
-  return term ? { ...item, terms: [...item.terms, term] } : item;
+  const terms = kindTerms(catalog, item.shape, failure);
+  return terms.length > 0 ? { ...item, terms: [...item.terms, ...terms] } : item;
 };
 
 /** What a write is about. */
@@ -290,7 +290,8 @@ export const contribute = ({ staged, write }: WorkingSet, contribution: Contribu
   staged.push({ write, key: contribution.key, item: undefined, contribution });
 };
 
-const termText = (term: Term): string => exactText(term.kind === "where" ? { ...term, shape: term.shape.id } : term);
+const termText = (term: Term): string =>
+  exactText(term.kind === "where" || term.kind === "match" ? { ...term, shape: term.shape.id } : term);
 const sameTerm = (a: Term, b: Term): boolean => a === b || termText(a) === termText(b);
 
 /** The terms of both lists, each once. */

@@ -1,10 +1,10 @@
 import { keyBytes, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
-import { definitionOf, endPaths, idPaths, keyAttributes, type Catalog, type Shape } from "../catalog.ts";
+import { definitionOf, endPaths, idPaths, keyAttributes, matchesDiffer, type Catalog, type Shape, typesDiffer } from "../catalog.ts";
 import { degreeLimit } from "../definition.ts";
 import { attributeKind } from "../attribute-kind.ts";
 import { attributeNames, attributeSchemas } from "../standard-schema.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../system-items.ts";
-import { plainAttributes, type Report } from "./finding.ts";
+import { plainAttributes, reportUnknown, type Report } from "./finding.ts";
 
 const placeOf = (shape: Shape): string => `${shape.kind}s.${shape.definition}`;
 
@@ -103,6 +103,44 @@ const checkStoredNames = (catalog: Catalog, shape: Shape, report: Report): void 
     );
 };
 
+/** What tells the items of a kind from others: attributes of the schema that are stored as they are. */
+const checkMatches = (catalog: Catalog, shape: Shape, report: Report): void => {
+  if (shape.role === "reference") return;
+  const known = new Map(plainAttributes(catalog, shape));
+  const names = definitionOf(catalog, shape)?.schema && attributeNames(definitionOf(catalog, shape)!.schema!);
+  for (const { field, attribute, values, beginsWith, exists } of shape.match) {
+    const place = `layout.${placeOf(shape)}.match.${field}`;
+    if (names && !names.includes(field) && !known.has(field)) {
+      reportUnknown(report, `layout.${placeOf(shape)}.match`, [field], {
+        rule: "attribute",
+        what: `an attribute of "${shape.definition}"`,
+        known: names,
+      });
+      continue;
+    }
+    const template = shape.keys[attribute];
+    const [only, ...others] = template?.parts ?? [];
+    const isPlain = template ? only?.kind === "field" && only.path === field && others.length === 0 : !shape.carried.includes(field);
+    if (!isPlain || shape.former?.[field])
+      report(
+        "attribute",
+        place,
+        shape.former?.[field]
+          ? `"${field}" is renamed or retyped, so that items hold it in two forms. Name an attribute that has one.`
+          : `"${field}" is read from a key. Say its form there, such as {${field}:digits}, or store it beside the key: verbatim.`,
+      );
+    const forms = [
+      values !== undefined &&
+        values.length > 0 &&
+        values.every((value) => ["string", "number", "bigint", "boolean"].includes(typeof value)),
+      typeof beginsWith === "string" && beginsWith !== "",
+      typeof exists === "boolean",
+    ];
+    if (forms.filter(Boolean).length !== 1)
+      report("setting", place, "give a value, a list of values, { beginsWith: TEXT } or { exists: true or false }.");
+  }
+};
+
 /** A field as its template writes it, such as `{at:date}`. */
 const writtenField = ({ source }: Template, path: string): string => {
   const pieces = source.split("{").map((piece) => piece.split("}")[0] ?? "");
@@ -134,7 +172,7 @@ const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
   const reported = new Set<string>();
   for (const template of Object.values(shape.keys)) {
     for (const part of template.parts) {
-      if (part.kind !== "field" || part.format.kind !== "text" || reported.has(part.path)) continue;
+      if (part.kind !== "field" || !["text", "digits", "letters"].includes(part.format.kind) || reported.has(part.path)) continue;
       const attribute = Object.hasOwn(schemas, part.path) ? schemas[part.path] : undefined;
       const type = attribute && attributeKind(attribute)?.type;
       const format = type === undefined || !Object.hasOwn(FORMATS, type) ? undefined : FORMATS[type];
@@ -163,6 +201,7 @@ export const checkItems = (catalog: Catalog, report: Report): void => {
     checkReadable(catalog, shape, report);
     checkLength(catalog, shape, report);
     checkStoredNames(catalog, shape, report);
+    checkMatches(catalog, shape, report);
     checkIdleNames(shape, report);
     checkFormats(catalog, shape, report);
   }
@@ -198,13 +237,11 @@ const canCollide = (catalog: Catalog, a: TableKey, b: TableKey): boolean => {
   if (a.sort && b.sort && !templatesOverlap(a.sort, b.sort)) return false;
   // If ids are unique across all node types, partitions of two types with the same form never meet.
   const haveOwners = a.owner !== undefined && b.owner !== undefined && a.owner !== b.owner;
-  const areApart = typesDiffer(catalog, a, b) || (haveOwners && sameForm(a.partition, b.partition));
+  // Each write then asks for what tells them apart (`kindMarks`).
+  if (matchesDiffer(a.shape, b.shape)) return false;
+  const areApart = typesDiffer(catalog, a.shape, b.shape) || (haveOwners && sameForm(a.partition, b.partition));
   return !(catalog.layout.sharedIds === true && areApart);
 };
-
-/** True if the type attribute tells the items of two kinds apart: each write then asks for it (`kindMark`). */
-const typesDiffer = ({ typeAttribute }: Catalog, a: TableKey, b: TableKey): boolean =>
-  typeAttribute !== undefined && a.shape.typeValue !== b.shape.typeValue;
 
 /** Pairs of item kinds that can have the same table key, and parts whose edges could be taken for those of something else. */
 export const checkCollisions = (catalog: Catalog, report: Report): void => {
@@ -234,7 +271,7 @@ export const checkCollisions = (catalog: Catalog, report: Report): void => {
       if (!canCollide(catalog, a, b)) continue;
       const mayShare = catalog.escapes
         ? undefined
-        : typesDiffer(catalog, a, b)
+        : typesDiffer(catalog, a.shape, b.shape)
           ? `as "${catalog.typeAttribute}" tells them apart`
           : a.owner === b.owner
             ? undefined

@@ -32,9 +32,10 @@ const checkTypes = (layout: Layout, report: Report): void => {
   for (const group of [layout.nodes, layout.edges, layout.parts])
     for (const item of Object.values<EdgeLayout>(group ?? {}))
       for (const attribute of Object.keys({ ...item.keys, ...item.mirror?.keys })) known.add(attribute);
+  if (layout.typeAttribute !== undefined) known.add(layout.typeAttribute);
   each(layout.types as Readonly<Record<string, string>> | undefined, (attribute, type) => {
     reportUnknown(report, "layout.types", [attribute], { rule: "layout", what: "a computed attribute", known: [...known] });
-    if (type === "S" || type === "N") return;
+    if (type === "S" || type === "N" || (type === "SS" && attribute === layout.typeAttribute)) return;
     report(
       "table",
       `layout.types.${attribute}`,
@@ -50,6 +51,9 @@ const checkGivenLayout = (definition: GraphDefinition, layout: Layout, report: R
   const count = Object.keys(indexes ?? {}).length;
   checkKeys("layout", layout, report);
   checkTypes(layout, report);
+  for (const [name, index] of Object.entries(indexes ?? {}))
+    if (typeAttribute !== undefined && layout.types?.[typeAttribute] === "SS" && keyAttributes(index).includes(typeAttribute))
+      report("table", `layout.indexes.${name}`, `"${typeAttribute}" is a set (layout.types), and no set is a key. Leave the index out.`);
   if (typeAttribute !== undefined && keyAttributes(layout).includes(typeAttribute))
     report("table", "layout.typeAttribute", `"${typeAttribute}" is a key of the table. Leave the type attribute out, or name another.`);
   each(indexes, (name, index) => {

@@ -182,7 +182,14 @@ const sharding: OptionChecks<ShardingLayout> = { count: undefined, per: "string"
 const verbatim = (given: readonly string[] | Readonly<Record<string, string>>, name: string): unknown =>
   Array.isArray(given) ? attributes(given as readonly string[], name) : namesIn(given, name);
 const itemLayout = {
-  type: "string",
+  type: (given: unknown, name: string): void => {
+    if (given === false || typeof given === "string") return;
+    throw new EdgetableError(
+      "plan.invalidOption",
+      `${name} is ${jsonText(given)}: give the value of the type attribute, or false for none.`,
+    );
+  },
+  match: namesIn,
   attributes: namesIn,
   keys: namesIn,
   delimiters: namesIn,

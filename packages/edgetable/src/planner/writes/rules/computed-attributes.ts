@@ -7,6 +7,7 @@ import { decodeItem } from "../../../requests/decode-item.ts";
 import {
   attributeOf,
   checkCarried,
+  checkMatch,
   encodeField,
   keyAttribute,
   keyOfItem,
@@ -438,6 +439,8 @@ const keepDigits = (catalog: Catalog, shape: Shape, { set, add }: Effect, decima
 export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem | null | undefined => {
   const { catalog } = working;
   const { shape, key, known, changes, guards, look, there = present, terms: further = [], keepsVersion } = change;
+  if (shape.match.length > 0)
+    checkMatch(shape, { ...changes.append, ...changes.add, ...changes.set }, (field) => isChanged(changes, field));
   let image = knownImage(working, key);
   if (image === undefined) {
     const reason = look?.reason ?? (needsImage(catalog, change) ? "a computed attribute needs what is not in the call" : undefined);

@@ -3,7 +3,7 @@ import { keyIfComplete } from "../../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry, EndEntry, PartEntry } from "../../../schema/catalog.ts";
 import { DELETING } from "../../../schema/system-items.ts";
 import type { Row } from "../../../util/row.ts";
-import { type Contribution, type ItemRule, kindTerm, type RowChange, unitedTerms } from "../working-set.ts";
+import { type Contribution, type ItemRule, kindTerms, type RowChange, unitedTerms } from "../working-set.ts";
 
 /** Edges of a type that go with a node: those that leave it (`out`) or that reach it (`in`). */
 export interface CascadeEnd {
@@ -104,8 +104,7 @@ export const requiredNodes: ItemRule<RequiredNode> = {
     for (const { node, failure } of contributions) {
       const own: Term[] = [{ kind: "present", failure }];
       if (cascades(catalog, node.name)) own.push({ kind: "equals", attribute: DELETING, value: undefined, failure });
-      const kind = kindTerm(catalog, node.shape, failure);
-      if (kind) own.push(kind);
+      own.push(...kindTerms(catalog, node.shape, failure));
       terms = terms.length === 0 ? own : unitedTerms(terms, own);
     }
     return { kind: "check", key, terms, shape: first.shape };
