@@ -151,7 +151,9 @@ const notesOf = (plan: ReadPlan, limit: number | undefined): readonly string[] =
     if (source.filter.length > 0)
       notes.push(`filters ${[...new Set(pathsOf(source.filter))].join(", ")} after reading: items that do not match cost read units too`);
     if (source.scatter)
-      notes.push(`reads each shard of ${source.index ?? "the table"} and merges them: one Query for each, even if a shard is empty`);
+      notes.push(
+        `reads ${source.scatter.only ? `the shards ${source.scatter.only.join(", ")}` : "each shard"} of ${source.index ?? "the table"} and merges them: one Query for each, even if a shard is empty`,
+      );
     if (source.discards) notes.push("also reads items of other kinds in the same key range, and leaves them out");
   }
   if (plan.filter) notes.push(`checks ${[...new Set(pathsOf(plan.filter.conditions))].join(", ")} in memory`);

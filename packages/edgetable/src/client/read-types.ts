@@ -340,6 +340,8 @@ export interface Search<Row, Filter, Several = false, On extends WalkOn = NoWalk
   limit(most: number): Search<Row, Filter, Several, On>;
   /** Reads from the named index rather than from where it is cheapest; of a sparse index, what is in it. */
   using(index: string): Search<Row, Filter, Several, On>;
+  /** Reads these shards of the index alone, by their numbers: one Query for each. @throws {plan.invalidOption} if there is no such shard */
+  shards(...numbers: readonly number[]): Search<Row, Filter, Several, On>;
   /** The rows. One Query for each megabyte of each shard. */
   rows(): Read<readonly Row[]>;
   /** The first row in order, undefined when there is none. One Query for each shard. */
@@ -382,9 +384,9 @@ export interface WalkOn {
   readonly walk: unknown;
 }
 
-type NodesOnly = "A walk starts at nodes: search a node type.";
+type NodesOnly = "A walk starts at nodes, or at parts that edges lead to: search a node type or a part.";
 
-/** Of edges and parts. */
+/** Of edges. */
 export interface NoWalk {
   readonly out: NodesOnly;
   readonly in: NodesOnly;
@@ -392,7 +394,7 @@ export interface NoWalk {
   readonly walk: NodesOnly;
 }
 
-/** Of nodes. */
+/** Of nodes and parts. */
 export interface WalkFrom<N extends Nodes, E extends Edges, At extends string> {
   readonly out: Walk<N, E, At, never>["out"];
   readonly in: Walk<N, E, At, never>["in"];
@@ -412,6 +414,7 @@ export interface EdgeSearch<Row, Filter, Source, Target> extends Search<Row, Fil
   reverse(): EdgeSearch<Row, Filter, Source, Target>;
   limit(most: number): EdgeSearch<Row, Filter, Source, Target>;
   using(index: string): EdgeSearch<Row, Filter, Source, Target>;
+  shards(...numbers: readonly number[]): EdgeSearch<Row, Filter, Source, Target>;
   /** The nodes that the edges start at, one for each edge. Missing ones are left out and named in the report. */
   sources<const Field extends NodeField<Source> = never>(options?: SelectEnds<Field>): Read<readonly AtEnd<Source, NoInfer<Field>>[]>;
   /** The nodes that the edges lead to, one for each edge. */
@@ -448,7 +451,7 @@ type SearchOf<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind ex
       FoundRow<N, E, P, Kind>,
       Where<FoundRow<N, E, P, Kind>>,
       false,
-      Kind extends keyof N & string ? WalkFrom<Ends<N, P>, E, Kind> : NoWalk
+      Kind extends keyof Ends<N, P> & string ? WalkFrom<Ends<N, P>, E, Kind> : NoWalk
     >;
 
 type KindedRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends unknown
@@ -461,7 +464,7 @@ type Found<N extends Nodes, E extends Edges, P extends Parts, Given> = Given ext
       KindedRow<N, E, P, Kind>,
       Common<FoundRow<N, E, P, Kind>>,
       true,
-      [Kind] extends [keyof N & string] ? WalkFrom<Ends<N, P>, E, Kind> : NoWalk
+      [Kind] extends [keyof Ends<N, P> & string] ? WalkFrom<Ends<N, P>, E, Kind> : NoWalk
     >
   : SearchOf<N, E, P, Given>;
 

@@ -4,6 +4,7 @@ import { fieldsIn, readWhere } from "../ir/condition.ts";
 import type { SearchKind, SearchState } from "../query/search.ts";
 import { attributesOf } from "../schema/facts.ts";
 import type { Catalog, Shape } from "../schema/catalog.ts";
+import { MAX_SHARDS } from "../keys/template.ts";
 import { checkOptions, inRange, listOf, type OptionChecks } from "../util/check-options.ts";
 import { refuseStoredNames } from "../schema/check-values.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
@@ -99,6 +100,12 @@ export class SearchQuery {
     return this.#with({ index });
   }
 
+  shards(...numbers: readonly number[]): SearchQuery {
+    for (const number of numbers) inRange("shards", number, [0, MAX_SHARDS - 1]);
+    if (numbers.length === 0) throw new EdgetableError("plan.invalidOption", "shards() needs at least one number, such as shards(0, 3).");
+    return this.#with({ shards: [...new Set(numbers)].toSorted((a, b) => a - b) });
+  }
+
   rows(): Read<readonly unknown[]> {
     return this.#call({ kind: "rows" });
   }
@@ -151,16 +158,20 @@ export class SearchQuery {
 
   walk(): WalkQuery {
     const { kinds } = this.#state;
-    const other = kinds.find(({ of }) => of !== "node");
+    const { ends } = this.#driver.catalog;
+    const other = kinds.find(({ name }) => !ends[name]);
     if (other) {
-      const hint = other.of === "edge" ? "search nodes, or read its sources() or targets()" : "search the nodes that contain it";
+      const hint =
+        other.of === "edge"
+          ? "search nodes, or read its sources() or targets()"
+          : "no edge leads to it, so search the nodes that contain it";
       throw new EdgetableError("traverse.start", `A walk starts at nodes, and "${other.name}" is a ${other.of}: ${hint}.`, {
         details: { kind: other.name },
       });
     }
     const at = kinds.map(({ name }) => name);
     const node = defined(at[0], "kind");
-    const { idFields } = defined(this.#driver.catalog.nodes[node], node);
+    const { idFields } = defined(ends[node], node);
     const start = {
       node,
       id: {},

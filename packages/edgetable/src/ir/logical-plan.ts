@@ -89,6 +89,8 @@ export interface Search {
   readonly index: string | undefined;
   /** Index keys with a condition that the values of the call fulfil, by shape and attribute. */
   readonly implied: readonly string[];
+  /** The shards to read, ascending; undefined for all. */
+  readonly shards?: readonly number[] | undefined;
   readonly select: readonly string[] | undefined;
 }
 

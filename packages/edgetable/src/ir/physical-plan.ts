@@ -55,9 +55,9 @@ export interface QueryStep {
   /**
    * Present when the partition's shard is not known, or may be one of several: the step is then a Query of
    * each partition, merged in the order of the sort key, and within one sort key of the partitions. `unknown`
-   * are the fields that would say which.
+   * are the fields that would say which. `only` are the shards that the call lists.
    */
-  readonly scatter?: { readonly unknown: readonly string[] };
+  readonly scatter?: { readonly unknown: readonly string[]; readonly only?: readonly number[] | undefined };
   readonly sortKey: string | undefined;
   readonly sort: SortCondition | undefined;
   readonly known: readonly KnownField[];

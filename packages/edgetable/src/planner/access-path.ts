@@ -16,6 +16,8 @@ export interface AccessPath {
   readonly partition: Template;
   /** Set where the items may lie in several partitions, each of which is read: the unknown fields that choose the shard. */
   readonly scatters: readonly string[] | undefined;
+  /** The shards that a call lists; undefined for all. */
+  readonly only?: readonly number[] | undefined;
   readonly prefix: SortPrefix | undefined;
   /** The fields whose values follow from an item's keys on this path. A field that only chooses a shard is not among them. */
   readonly fixes: ReadonlySet<string>;

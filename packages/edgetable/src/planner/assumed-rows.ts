@@ -159,7 +159,8 @@ export const projectedBytes = (catalog: Catalog, index: Index, shape: Shape): nu
 };
 
 /** In how many partitions the items of a path may lie, at most. */
-export const partitionsOn = ({ partition, scatters }: Pick<AccessPath, "partition" | "scatters">): number =>
+export const partitionsOn = ({ partition, scatters, only }: Pick<AccessPath, "partition" | "scatters" | "only">): number =>
+  only?.length ??
   (scatters ? partition.parts : []).reduce((product, part) => {
     if (part.kind !== "field" || part.format.kind !== "shard") return product;
     const { sharding } = part.format;

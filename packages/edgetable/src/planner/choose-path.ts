@@ -180,7 +180,10 @@ const nameOf = (leaf: Leaf): string =>
 /** What a leaf gives to the keys of a path, and a name for all that its paths depend on. */
 const askedOf = (leaf: Leaf, ranged: readonly string[]): { readonly given: GivenFields; readonly key: string } => {
   const given = { known: leaf.known.map(({ path }) => path), ranged: [...new Set(ranged)] };
-  const index = leaf.kind === "parts" ? "" : `${leaf.index ?? ""} ${leaf.kind === "search" ? leaf.implied.join() : ""}`;
+  const index =
+    leaf.kind === "parts"
+      ? ""
+      : `${leaf.index ?? ""} ${leaf.kind === "search" ? `${leaf.implied.join()} ${leaf.shards?.join() ?? ""}` : ""}`;
   return { given, key: `${leaf.kind} ${nameOf(leaf)} ${index} ${given.known.join()} ${leaf.kind === "parts" ? "" : given.ranged.join()}` };
 };
 

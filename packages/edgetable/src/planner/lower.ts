@@ -33,7 +33,7 @@ const queryStep = (
   index: path.index.name,
   partitionKey: path.index.partitionKey,
   partition: path.partition,
-  ...(path.scatters ? { scatter: { unknown: path.scatters } } : {}),
+  ...(path.scatters ? { scatter: { unknown: path.scatters, ...(path.only ? { only: path.only } : {}) } } : {}),
   sortKey: path.index.sortKey,
   sort: sortCondition(path, bounds),
   shapes: path.shapes.map((shape) => shape.id),

@@ -3,10 +3,10 @@ import { type Condition, pathsOf } from "../ir/condition.ts";
 import type { Filter, LogicalPlan, Merge, Search } from "../ir/logical-plan.ts";
 import { type Catalog, projectedAttributes, idPaths, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { accessPaths, fixesField, inShape, keyName, pathOn, rangesOver, takesField, type AccessPath } from "./access-path.ts";
-import { sameValue, type When } from "../keys/template.ts";
+import { sameValue, type Template, type When } from "../keys/template.ts";
 import { jsonText } from "../util/json-text.ts";
 import { startsAtZero } from "../schema/derived.ts";
-import { searchRows } from "./assumed-rows.ts";
+import { partitionsOn, searchRows } from "./assumed-rows.ts";
 import {
   type Choice,
   choicesFor,
@@ -194,11 +194,37 @@ const refuse = (catalog: Catalog, search: Search): never => {
   throw noIndex(search, `${where} "${search.name}"${by}${found("")}. ${declaration(catalog, search, others)}`);
 };
 
+const shardsIn = ({ parts }: Template): number => parts.filter((part) => part.kind === "field" && part.format.kind === "shard").length;
+
+/** @throws {plan.unsupported} when no path is spread over shards, @throws {plan.invalidOption} for a shard that there is not */
+const listedShards = (paths: readonly AccessPath[], { name, shards = [] }: Search): readonly AccessPath[] => {
+  const spread = paths.filter((path) => path.scatters && shardsIn(path.partition) === 1);
+  const [first] = spread;
+  if (!first) {
+    const read = paths[0]?.index.name;
+    throw new EdgetableError(
+      "plan.unsupported",
+      `shards(${shards.join(", ")}): what is asked of "${name}" lies in one partition${read === undefined ? "" : ` of "${read}"`}, or no one number names its shard. Leave shards() out.`,
+      { details: { definition: name, shards } },
+    );
+  }
+  const most = Math.max(...spread.map((path) => partitionsOn(path)));
+  const beyond = shards.find((shard) => shard >= most);
+  if (beyond !== undefined)
+    throw new EdgetableError("plan.invalidOption", `shards: there is no shard ${beyond} of "${name}": they are 0 to ${most - 1}.`, {
+      details: { definition: name, shards },
+    });
+  return spread.map((path) => ({ ...path, only: shards }));
+};
+
 const choices: Searching["choices"] = (catalog, search, given) => {
-  const paths = searchCandidates(catalog, search);
+  const all = searchCandidates(catalog, search);
+  const paths = search.shards && all.length > 0 ? listedShards(all, search) : all;
+  // The rows of an index are taken to be spread evenly.
+  const part = (path: AccessPath): number => (path.only ? path.only.length / partitionsOn({ ...path, only: undefined }) : 1);
   // A search without conditions reads all rows of any index: the price of empty shards must not decide the order of its rows.
   return ranked(
-    paths.map((path) => priced(catalog, path, searchRows(catalog, path, given))),
+    paths.map((path) => priced(catalog, path, Math.ceil(searchRows(catalog, path, given) * part(path)))),
     given,
     search.asked.length > 0,
   );

@@ -18,6 +18,8 @@ export interface SearchState {
   readonly implied?: readonly string[];
   readonly select: readonly string[] | undefined;
   readonly limit: number | undefined;
+  /** The shards to read, ascending; undefined for all. */
+  readonly shards?: readonly number[] | undefined;
   /** The fields to read of the nodes at an end; undefined for all. */
   readonly ends?: readonly string[] | undefined;
 }
@@ -54,6 +56,7 @@ const searchOf = (state: SearchState, kind: SearchKind, value: KnownField | unde
     forward: state.forward,
     index: state.index,
     implied: state.implied ?? [],
+    ...(state.shards ? { shards: state.shards } : {}),
     select: state.select,
   };
   return state.conditions.length === 0 ? search : { kind: "filter", input: search, conditions: state.conditions };
@@ -99,5 +102,5 @@ export const searchPlan = (state: SearchState, want: SearchWant, spread?: Spread
 export const searchForm = (state: SearchState, want: SearchWant, spread?: Spread): string => {
   const fixed = known(state).map(({ slot }) => slot);
   const kinds = state.kinds.map(({ of, name }) => `${of} ${name}`);
-  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select ? JSON.stringify(state.select) : "*"}${state.ends ? `|${JSON.stringify(state.ends)}` : ""}${spread ? `|${spread.slot} in ${spread.values.length}` : ""}${state.implied ? `|${JSON.stringify(state.implied)}` : ""}`;
+  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select ? JSON.stringify(state.select) : "*"}${state.ends ? `|${JSON.stringify(state.ends)}` : ""}${spread ? `|${spread.slot} in ${spread.values.length}` : ""}${state.implied ? `|${JSON.stringify(state.implied)}` : ""}${state.shards ? `|shards ${state.shards.join()}` : ""}`;
 };

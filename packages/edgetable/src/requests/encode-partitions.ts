@@ -19,7 +19,9 @@ export const partitionsOf = (catalog: Catalog, step: QueryStep, binding: Binding
   let row = rowOf(catalog, step, binding);
   // The anchor of an edge is at both ends of the row, also at the one that the plan does not know.
   for (const path of step.scatter?.unknown ?? []) row = without(row, path);
-  return defined(renderPartitions(step.partition, row), "partition key");
+  const partitions = defined(renderPartitions(step.partition, row), "partition key");
+  const only = step.scatter?.only;
+  return only ? partitions.filter(({ shard }) => only.includes(shard)) : partitions;
 };
 
 /** How many rows each of several partitions is asked for: its share and two deviations more, so that most pages need one round. */

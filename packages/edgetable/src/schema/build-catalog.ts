@@ -329,9 +329,9 @@ const partEntry = (context: Context, name: string, definition: AnyPart): PartEnt
  * The key template of what edges lead to: a node's, or a part's after its node's. It names it in the keys of its edges, and is
  * the partition of those that leave it.
  */
-export const endKey = ({ nodes, parts }: GraphDefinition, type: string): string => {
+export const endKey = ({ nodes, parts, layout }: GraphDefinition, type: string): string => {
   const part = parts?.[type];
-  return nodes[type]?.key ?? (part ? `${nodes[part.of]?.key ?? ""}#${part.key}` : "");
+  return nodes[type]?.key ?? (part ? `${nodes[part.of]?.key ?? ""}${layout?.delimiter ?? "#"}${part.key}` : "");
 };
 
 /** Node types, and the parts that edges lead to. */

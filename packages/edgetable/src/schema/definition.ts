@@ -296,7 +296,7 @@ type Given<Schema> = unknown extends Schema ? EmptySchema : Schema;
 /**
  * Declares an edge type.
  *
- * @param options `from` and `to` name one node type or several; in Edgetable's own layout also parts, which are then addressed by
+ * @param options `from` and `to` name one node type or several; also parts, which are then addressed by
  * their id with that of their node. `orderBy` names the attribute in whose
  * order neighbours come back, in either direction; one that is not text says its format, as in a key:
  * `"rank:number"`, `"place:6"`, `"at:date"`.

@@ -271,14 +271,12 @@ const checkPartEnds = (definition: GraphDefinition, name: string, edge: AnyEdge,
   if (!first) return;
   const refuse = (at: string, what: string): void => report("setting", at, `"${first.type}" is a part, and ${what}`);
   const mend = `Leave them out, or make "${first.type}" a node with a key of its own.`;
-  if (definition.layout)
-    refuse(
-      `${place}.${first.end}`,
-      `only Edgetable's own layout has edges that lead to parts. Make it a node whose key begins with that of "${definition.parts?.[first.type]?.of}".`,
-    );
   if (edge.stored === "reference")
     refuse(`${place}.stored`, 'an edge that leads to or from a part cannot be a reference. Store it "once" or "twice".');
-  if (edge.copies !== undefined) refuse(`${place}.copies`, `its edges have no copies. ${mend}`);
+  const isPart = (end: "from" | "to"): boolean => ends.some((one) => one.end === end);
+  for (const end of ["from", "to"] as const)
+    if (edge.copies?.[end] !== undefined && isPart(end))
+      refuse(`${place}.copies.${end}`, `its attributes are not copied onto edges. ${mend}`);
   if (edge.derived !== undefined) refuse(`${place}.derived`, `its edges have no derived attributes. ${mend}`);
   for (const [group, all] of [
     ["nodes", definition.nodes],
@@ -286,8 +284,8 @@ const checkPartEnds = (definition: GraphDefinition, name: string, edge: AnyEdge,
   ] as const)
     for (const [holder, { derived = {} }] of Object.entries<AnyNode | AnyEdge>(all))
       for (const [attribute, { source }] of Object.entries(derived))
-        if ([source.in, source.out, summarized(source)?.[1]].includes(name))
-          refuse(`${group}.${holder}.derived.${attribute}`, `no derived attribute ranges over its edges ("${name}"). ${mend}`);
+        if (summarized(source)?.[1] === name)
+          refuse(`${group}.${holder}.derived.${attribute}`, `no summary ranges over its edges ("${name}"). ${mend}`);
   for (const { end, type } of ends)
     if (edge.onDelete?.[end] === "restrict")
       report(
