@@ -431,7 +431,6 @@ export interface EdgeSearch<Row, Filter, Source, Target> extends Search<Row, Fil
 }
 
 type FoundPart<N extends Nodes, P extends AnyPart> = PartRow<N, P> & EndId<N, P["of"]>;
-
 type FoundRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends keyof N
   ? N[Kind]["~types"]["row"]
   : Kind extends keyof E

@@ -204,6 +204,9 @@ export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined =
   };
 };
 
+/** Stands for the table itself where a call insists on an index: no index has this name. */
+export const TABLE_ITSELF = "~table";
+
 /** What a call asks of the keys of an index. */
 export interface Asked {
   /** Each set of shapes holds all the items that are asked for. */
@@ -222,7 +225,7 @@ export const accessPaths = (catalog: Catalog, { sets, known, anchor, consistent,
   const paths: AccessPath[] = [];
   for (const shapes of sets) {
     for (const index of [catalog.index, ...catalog.indexes]) {
-      if ((consistent && index.name !== undefined) || (name !== undefined && index.name !== name)) continue;
+      if ((consistent && index.name !== undefined) || (name !== undefined && (index.name ?? TABLE_ITSELF) !== name)) continue;
       const path = pathOn(catalog, { index, shapes, known, implied });
       if (path && anchor.every((field) => fixesNode(catalog, path, field))) paths.push(path);
     }

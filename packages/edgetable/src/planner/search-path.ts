@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Condition, pathsOf } from "../ir/condition.ts";
 import type { Filter, LogicalPlan, Merge, Search } from "../ir/logical-plan.ts";
 import { type Catalog, projectedAttributes, idPaths, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
-import { accessPaths, fixesField, inShape, keyName, pathOn, rangesOver, takesField, type AccessPath } from "./access-path.ts";
+import { accessPaths, fixesField, TABLE_ITSELF, inShape, keyName, pathOn, rangesOver, takesField, type AccessPath } from "./access-path.ts";
 import { sameValue, type Template, type When } from "../keys/template.ts";
 import { jsonText } from "../util/json-text.ts";
 import { startsAtZero } from "../schema/derived.ts";
@@ -236,7 +236,7 @@ const onIndex = (plan: LogicalPlan, index: string): LogicalPlan => {
 };
 
 /**
- * Several searches, each told to use the one index that serves all of them at the lowest price: they then share its order.
+ * Several searches, each told to use the one index, or the table, that serves all of them at the lowest price: they then share its order.
  *
  * @throws {plan.noIndex} when there is none
  */
@@ -245,12 +245,12 @@ const onSharedIndex = (planning: Planning, merge: Merge): Merge => {
   if (searches.every(({ index }) => index !== undefined && index === searches[0]?.index)) return merge;
   const units = new Map<string, number>();
   for (const [at, search] of searches.entries()) {
-    for (const { path, readUnits } of choicesFor(planning, search)) {
-      const name = path.index.name;
-      const before = at === 0 ? 0 : units.get(name ?? "");
-      if (name !== undefined && before !== undefined) units.set(name, before + readUnits);
+    const ways = choicesFor(planning, search).map(({ path, readUnits }) => ({ name: path.index.name ?? TABLE_ITSELF, readUnits }));
+    for (const { name, readUnits } of ways) {
+      const before = at === 0 ? 0 : units.get(name);
+      if (before !== undefined) units.set(name, before + readUnits);
     }
-    const names = new Set(choicesFor(planning, search).map(({ path }) => path.index.name));
+    const names = new Set(ways.map(({ name }) => name));
     for (const name of units.keys()) if (!names.has(name)) units.delete(name);
   }
   const [shared] = [...units].toSorted(([, a], [, b]) => a - b);
@@ -267,8 +267,8 @@ const onSharedIndex = (planning: Planning, merge: Merge): Merge => {
 };
 
 /**
- * Several kinds in one partition of an index, all items of each: one Query reads what a Query for each would. A kind whose sort
- * key says more has a range of its own, and so have kinds that others lie between.
+ * Several kinds in one partition of the table or an index: one Query reads what a Query for each would. A kind whose own sort key
+ * says more than that of all has a range of its own, and so have kinds that others lie between.
  */
 const oneQuery: Searching["oneQuery"] = (planning, { inputs }) => {
   const { catalog } = planning;
@@ -282,13 +282,16 @@ const oneQuery: Searching["oneQuery"] = (planning, { inputs }) => {
   if (new Set(searches.map(({ name }) => name)).size < searches.length || searches.some((one) => knownOf(one) !== knownOf(first)))
     return undefined;
   const chosen = searches.map((search) => choosePath(planning, search));
-  const isWhole = ({ path: { index, prefix, scatters } }: Choice): boolean =>
-    index.name === chosen[0]?.path.index.name && !scatters && (prefix?.template.fields.length ?? 0) === 0;
-  if (!chosen.every(isWhole) || searches.some(({ range, select }) => range.length > 0 || select !== undefined)) return undefined;
+  const isBeside = ({ path: { index, scatters } }: Choice): boolean => index.name === chosen[0]?.path.index.name && !scatters;
+  if (!chosen.every(isBeside) || searches.some(({ range, select }) => range.length > 0 || select !== undefined)) return undefined;
   const shapes = chosen.flatMap(({ path }) => path.shapes);
   const known = new Set(first.known.map(({ path }) => path));
   const path = pathOn(catalog, { index: chosen[0]!.path.index, shapes, known, implied: "all" });
   if (!path || path.sharesPrefix) return undefined;
+  const isTaken = (field: string): boolean => path.fixes.has(field) || path.folds.has(field);
+  const isExact = ({ path: { fixes, prefix } }: Choice): boolean =>
+    [...fixes].every((field) => path.fixes.has(field)) && (prefix?.template.fields.every(isTaken) ?? true);
+  if (!chosen.every(isExact)) return undefined;
   const isOnServer = (condition: Condition): boolean =>
     searches.every(({ filter }) => filter.some(({ slot }) => slot === condition.slot)) &&
     pathsOf([condition]).every((name) => shapes.every(({ stored }) => (stored[name] ?? name) === (shapes[0]!.stored[name] ?? name)));

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { defineGraph, node, part, type SentRequest } from "../index.ts";
+import { startEngine, type TestEngine } from "../test-support/engine.ts";
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await startEngine();
+});
+afterAll(() => engine.stop());
+
+const text = z.string();
+
+/** A team's entries lie in one partition, each day's one after the other; its members lie in another one. */
+const open = async () => {
+  const sent: SentRequest[] = [];
+  const graph = defineGraph({
+    table: engine.freshTableName("onequery"),
+    nodes: { team: node({ key: "TEAM#{team}", schema: z.object({ team: text }) }) },
+    parts: {
+      order: part({ of: "team", key: "{day}#ORDER#{id}", schema: z.object({ day: text, id: text, total: z.int() }) }),
+      note: part({ of: "team", key: "{day}#NOTE#{id}", schema: z.object({ day: text, id: text, total: z.int() }) }),
+      member: part({ of: "team", key: "MEMBER#{name}", schema: z.object({ name: text, since: text }) }),
+    },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+      nodes: { team: { keys: { PK: "TEAMS#{team}", SK: "TEAM" } } },
+      parts: {
+        order: { keys: { GSI1PK: "DAY#{day}", GSI1SK: "ORDER#{total:4}#{team}#{id}" } },
+        note: { keys: { GSI1PK: "DAY#{day}", GSI1SK: "NOTE#{total:4}#{team}#{id}" } },
+        member: { keys: { PK: "MEMBERS#{team}" } },
+      },
+    },
+  });
+  const db = graph.connect({ transport: engine.transport, onRequest: (one) => sent.push(one) });
+  await db.table.create();
+  for (const [day, id, total] of [
+    ["01", "a", 5],
+    ["01", "b", 6],
+    ["02", "c", 7],
+  ] as const) {
+    await db.order.put({ team: "t" }, { day, id, total }).orThrow();
+    await db.note.put({ team: "t" }, { day, id: `n${id}`, total }).orThrow();
+  }
+  await db.member.put({ team: "t" }, { name: "Ann", since: "01" }).orThrow();
+  const queries = () =>
+    sent
+      .splice(0)
+      .filter(({ operation }) => operation === "Query")
+      .map(({ input }) => {
+        const { KeyConditionExpression, ExpressionAttributeValues, IndexName } = input as unknown as Record<string, object>;
+        return [
+          IndexName,
+          KeyConditionExpression,
+          ...Object.values(ExpressionAttributeValues!).flatMap((value) => Object.values(value as object)),
+        ];
+      });
+  queries();
+  return { db, queries };
+};
+
+test("several kinds in one partition of the table are read by one Query", async () => {
+  const { db, queries } = await open();
+  const found = await db.find(["order", "note"]).where({ team: "t" }).rows();
+  expect(queries()).toEqual([[undefined, "PK = :p", "TEAM#t"]]);
+  expect(found.map(({ kind, row }) => `${row.day} ${kind} ${row.id}`)).toEqual([
+    "01 note na",
+    "01 note nb",
+    "01 order a",
+    "01 order b",
+    "02 note nc",
+    "02 order c",
+  ]);
+});
+
+test("where their sort keys begin alike, the Query takes what is known of it", async () => {
+  const { db, queries } = await open();
+  const found = await db.find(["order", "note"]).where({ team: "t", day: "01" }).reverse().limit(3).rows();
+  expect(queries()).toEqual([[undefined, "PK = :p AND begins_with(SK, :s)", "TEAM#t", "01#"]]);
+  expect(found.map(({ kind, row }) => `${kind} ${row.id}`)).toEqual(["order b", "order a", "note nb"]);
+  // A condition that no key takes is checked on what was read.
+  expect(await db.find(["order", "note"]).where({ team: "t", day: "01", total: 5 }).using("GSI1").rows()).toHaveLength(2);
+  queries();
+  expect(
+    await db
+      .find(["order", "note"])
+      .where({ team: "t", day: "01", total: { gt: 5 } })
+      .rows(),
+  ).toMatchObject([{ kind: "note" }, { kind: "order" }]);
+});
+
+test("where the sort key of each says more, each has a Query of its own", async () => {
+  const { db, queries } = await open();
+  const found = await db.find(["order", "note"]).where({ day: "01", total: 5 }).rows();
+  expect(queries().map(([index, , , sort]) => [index, sort])).toEqual([
+    ["GSI1", "ORDER#0005#"],
+    ["GSI1", "NOTE#0005#"],
+  ]);
+  expect(found.map(({ kind }) => kind)).toEqual(["note", "order"]);
+});
+
+test("kinds in several partitions of the table are merged in the order of its sort key", async () => {
+  const { db, queries } = await open();
+  const found = await db.find(["member", "order"]).where({ team: "t" }).rows();
+  expect(queries().map(([, , partition]) => partition)).toEqual(["MEMBERS#t", "TEAM#t"]);
+  expect(found.map(({ kind }) => kind)).toEqual(["order", "order", "order", "member"]);
+});
