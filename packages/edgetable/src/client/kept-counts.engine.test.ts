@@ -130,7 +130,8 @@ describe("count() takes a kept count", () => {
     expect(await db.course(maths).in("takes").count({ kept: "none" })).toBe(2);
     expect(await db.course(maths).in("takes").using("reverse").count()).toBe(2);
     expect(await off.course(maths).in("takes").count()).toBe(2);
-    expect(operations()).toEqual(["Query", "Query", "Query"]);
+    // A connection that did not create the table reads its record beside its first Query of an index.
+    expect(operations()).toEqual(["Query", "Query", "GetItem", "Query"]);
     expect(() =>
       db
         .course(maths)
@@ -259,7 +260,7 @@ describe("count() counts where a kept count may be wrong", () => {
     sent.length = 0;
     expect(await after.course(arts).in("takes").count()).toBe(1);
     expect(await after.course(maths).in("takes").count()).toBe(1);
-    expect(operations()).toEqual(["GetItem", "Query", "Query"]);
+    expect(operations()).toEqual(["GetItem", "GetItem", "Query", "Query"]);
     await after.migrations.run({ finish: true, indexLag: 0 });
     clock += 61_000;
     sent.length = 0;

@@ -22,52 +22,59 @@ const merging = loadOnce(async () => import("./merge-partitions.ts"));
 
 const byMarker = loadOnce(async () => import("./read-by-marker.ts"));
 
-/** Sessions that know that every index finds all that their model says. */
+/** Sessions that know that the table's record has all of their model. */
 const knowing = new WeakSet<Session>();
 
-/** Notes that every index of a session's table is complete. */
+/** Ids of shapes that the record has otherwise, by the sessions that have read it. */
+const doubting = new WeakMap<Session, ReadonlyMap<string, unknown>>();
+
+/** Notes that a session's table has every index entry and every copy of the model. */
 export const noteComplete = (session: Session): void => void knowing.add(session);
 
-interface IndexReading {
+interface RecordedReading {
   readonly steps: readonly AccessStep[];
   /** True if the rows are wanted in any order, such as to count or delete them. */
   readonly anyOrder?: boolean | undefined;
 }
 
 /**
- * True if a step depends on index keys that the recorded model may lack or compute otherwise. A plain list of in-edges depends
- * on them only for its order: those edges have been in `reverse` since they were linked.
+ * True if a step relies on what a table that was made for another model may lack: entries of an index, second copies of edges,
+ * items of a symmetric edge at both ends. Edges in their sources' partitions are there with and without second copies.
  */
-const mayLack = ({ catalog }: Session, step: AccessStep, anyOrder: boolean): boolean => {
-  if (step.kind !== "query" || step.index === undefined) return false;
-  if (!catalog.escapes || step.index !== "reverse" || step.sort?.kind === "range") return true;
-  if (step.sort?.template.parts.some(({ kind }) => kind === "field")) return true;
-  return step.shapes.some((id) => {
-    const shape = catalog.shapesById[id];
-    return shape?.kind === "node" || (!anyOrder && catalog.edges[shape?.definition ?? ""]?.orderBy !== undefined);
-  });
-};
+const mayLack = ({ catalog }: Session, step: AccessStep, doubted: ReadonlyMap<string, unknown> | undefined): boolean =>
+  step.kind === "query" &&
+  (step.index !== undefined ||
+    step.shapes.some((id) => {
+      const { role, definition } = defined(catalog.shapesById[id], "shape");
+      return role === "mirror" || doubted?.has(id) || catalog.edges[definition]?.definition.symmetric === true;
+    }));
 
 const readiness = loadOnce(async () => import("./index-readiness.ts"));
 
 /**
- * Reads once the indexes are known to be complete. The record of the table's model is read beside the first read of an index,
- * but before the first read of an index that the model declares, because that one is more likely to be new.
+ * Reads once the table is known to store what the steps rely on. The record of the table's model is read beside the first such
+ * read, but before the first read of an index that the model declares, because that one is more likely to be new.
  *
  * @throws {plan.indexIncomplete} when old items may lack the keys of an index
+ * @throws {plan.otherStorage} when the table stores edges otherwise than the model
  */
 export const readComplete = async <T>(
   session: Session,
-  { steps, anyOrder = false }: IndexReading,
+  { steps, anyOrder = false }: RecordedReading,
   context: CallContext,
   read: () => Promise<T>,
 ): Promise<T> => {
-  if (knowing.has(session) || !steps.some((step) => mayLack(session, step, anyOrder))) return read();
-  const { checkIndexes, readsDeclaredIndex } = await readiness();
-  const checking = checkIndexes(session, steps, context);
+  if (knowing.has(session)) return read();
+  const doubted = doubting.get(session);
+  if (!steps.some((step) => mayLack(session, step, doubted))) return read();
+  const { findGaps, readsDeclaredIndex, refuseGaps } = await readiness();
+  const checking = findGaps(session, steps, context).then((gaps) => {
+    if (!gaps) return noteComplete(session);
+    doubting.set(session, gaps.edges);
+    return refuseGaps(session, gaps, { steps, anyOrder });
+  });
   if (readsDeclaredIndex(session, steps)) await checking;
-  const [rows, isComplete] = await Promise.all([read(), checking]);
-  if (isComplete) noteComplete(session);
+  const [rows] = await Promise.all([read(), checking]);
   return rows;
 };
 
@@ -248,7 +255,7 @@ export const runRead = (session: Session, request: ReadRequest, context: CallCon
     ? Promise.resolve({ found: [], next: undefined })
     : readComplete(session, { steps: request.plan.sources, anyOrder: request.anyOrder }, context, () => readAll(session, request, context));
 
-/** The same, if it is known that its indexes are complete. */
+/** The same, without a look at the table's record. */
 export const readAll = async (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> => {
   const { plan, binding, bindings, limit } = request;
   if (plan.marker) {

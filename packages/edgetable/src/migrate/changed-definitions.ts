@@ -1,7 +1,7 @@
 import type { RecordedModel } from "../executor/model-record.ts";
 import { type Catalog, keyAttributes } from "../schema/catalog.ts";
 import { attributesOf } from "../schema/facts.ts";
-import { describedEntry, type ModelDescription } from "../schema/describe-model.ts";
+import { changedEdges, describedEntry, lackingCopy, type ModelDescription } from "../schema/describe-model.ts";
 
 /** What a plan says of changes of definitions. */
 interface DefinitionChanges {
@@ -97,45 +97,31 @@ export const changedTimes = (catalog: Catalog, current: RecordedModel | undefine
 // A Date is stored as its text.
 const isAlike = (one: string, other: string): boolean => (one === "date" ? "text" : one) === (other === "date" ? "text" : other);
 
-const STORAGE = {
-  once: "once",
-  twice: "twice",
-  symmetric: "without direction, with an item at either end",
-  reference: "in the items of their sources",
-} as const;
-
 const RECREATE = "Declare it under another name and copy the edges with db.scan and db.load.";
 
+interface StorageChanges extends DefinitionChanges {
+  /** True if second copies are not read any more, but an index that the first ones have to come to. */
+  readonly dropsCopies: boolean;
+}
+
 /** Edges whose items the model stores otherwise: their other ends would read empty, or in part. */
-export const changedStorage = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): DefinitionChanges => {
+export const changedStorage = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): StorageChanges => {
   const refusals: string[] = [];
   const notes: string[] = [];
-  if (!current) return { refusals, notes };
-  const { edges: recorded, items } = current.model;
-  for (const { name, shapes, mirrors } of Object.values(catalog.edges)) {
-    const now = model.edges?.[name] ?? "once";
-    // An older record does not name the storage. Its items tell whether there are second copies.
-    const isMirrored = Object.keys(items).some((id) => id.endsWith(":mirror") && id.split(/[(:]/)[0] === name);
-    const isInferred = recorded === undefined && (now === "once" || now === "twice") && shapes.some(({ id }) => items[id]);
-    const then = isInferred ? (isMirrored ? "twice" : "once") : recorded?.[name];
-    if (then === undefined) continue;
-    if (then === "twice" && now === "once")
+  if (!current) return { refusals, notes, dropsCopies: false };
+  for (const entry of Object.values(catalog.edges)) {
+    const change = changedEdges(current.model, model, entry);
+    if (change?.was === "twice" && change.is === "once")
       notes.push(
-        `The second copies of "${name}" are not needed any more and stay. Once the migration has ended, edgetable verify --repair --delete-orphans deletes them, as it does whatever else the model does not describe.`,
+        `The second copies of "${entry.name}" are not needed any more and stay. Once the migration has ended, edgetable verify --repair --delete-orphans deletes them, as it does whatever else the model does not describe.`,
       );
-    else if (then !== now)
-      refusals.push(
-        `Edges of "${name}" are stored ${STORAGE[then]}, and the model stores them ${STORAGE[now]}: reads from one end would miss those that are there. ${RECREATE}`,
-      );
-    for (const { id, copied } of [...shapes, ...mirrors]) {
-      const held = items[id]?.copied;
-      if (held && (!copied || copied.some((attribute) => !held.includes(attribute))))
-        refusals.push(
-          `"${id}" holds ${held.map((attribute) => `"${attribute}"`).join(", ")} alone, and the model reads more from it: sides would lack attributes. ${RECREATE}`,
-        );
+    else if (change) refusals.push(`${change.says}: reads from one end would miss those that are there. ${RECREATE}`);
+    for (const shape of [...entry.shapes, ...entry.mirrors]) {
+      const lacking = lackingCopy(current.model, shape);
+      if (lacking !== undefined) refusals.push(`${lacking}: sides would lack attributes. ${RECREATE}`);
     }
   }
-  return { refusals, notes };
+  return { refusals, notes, dropsCopies: notes.length > 0 };
 };
 
 /** Kinds of items that the model no longer has. It cannot judge their items, so that nothing happens to them. */

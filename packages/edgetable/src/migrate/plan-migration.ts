@@ -369,14 +369,12 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       ...passPrice(catalog, size, PASSES + 1),
     });
   const computed = computedSteps(ground, model, size);
-  steps.push(...computed.steps);
-  if (entries.length > 0)
-    steps.push({
-      kind: "backfill",
-      entries,
-      says: `give items their index keys: ${kindsText(entries)}`,
-      ...passPrice(catalog, size),
-    });
+  const backfill: readonly MigrationStep[] =
+    entries.length > 0
+      ? [{ kind: "backfill", entries, says: `give items their index keys: ${kindsText(entries)}`, ...passPrice(catalog, size) }]
+      : [];
+  // What is computed of in-edges reads the index that second copies are not in.
+  steps.push(...(storage.dropsCopies ? [...backfill, ...computed.steps] : [...computed.steps, ...backfill]));
   const values = movedValues(ground, model, { items, readUnits: read * PASSES * 2, writeUnits: written * 3 });
   steps.push(...values.steps);
   for (const index of grown)

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Sharding, Template } from "../keys/template.ts";
 import { mapValues, own } from "../util/row.ts";
-import { type Catalog, hasFacts, type Index, keyAttributes, type Shape } from "./catalog.ts";
+import { type Catalog, type EdgeEntry, hasFacts, type Index, keyAttributes, type Shape } from "./catalog.ts";
 import type { ValueStorage } from "./definition.ts";
 import { guardedEnds } from "./guarded-ends.ts";
 import type { StoredForm } from "./former.ts";
@@ -230,6 +230,35 @@ export const describedEntry = (
   const { keys } = items[shape] ?? { keys: {} };
   const templates = keyAttributes(index).map((attribute) => keys[attribute]);
   return templates.every((template) => template !== undefined) ? templates : undefined;
+};
+
+const STORAGE = {
+  once: "once",
+  twice: "twice",
+  symmetric: "without direction, with an item at either end",
+  reference: "in the items of their sources",
+} as const;
+
+/** How a recorded model stores the edges of a type, and how a model does, where they differ. Undefined for a type that it lacks. */
+export const changedEdges = (
+  { edges: recorded, items }: ModelDescription,
+  ours: ModelDescription,
+  { name, shapes }: EdgeEntry,
+): { readonly was: DescribedStorage; readonly is: DescribedStorage; readonly says: string } | undefined => {
+  const is = ours.edges?.[name] ?? "once";
+  // An older record does not name the storage. Its items tell whether there are second copies.
+  const isMirrored = Object.keys(items).some((id) => id.endsWith(":mirror") && id.split(/[(:]/)[0] === name);
+  const isInferred = recorded === undefined && (is === "once" || is === "twice") && shapes.some(({ id }) => items[id]);
+  const was = isInferred ? (isMirrored ? "twice" : "once") : own(recorded ?? {}, name);
+  if (was === undefined || was === is) return undefined;
+  return { was, is, says: `Edges of "${name}" are stored ${STORAGE[was]}, and the model stores them ${STORAGE[is]}` };
+};
+
+/** What an edge's copy holds alone, as a sentence, where a model reads more from it than a recorded model stores there. */
+export const lackingCopy = ({ items }: ModelDescription, { id, copied }: Pick<Shape, "id" | "copied">): string | undefined => {
+  const held = items[id]?.copied;
+  if (!held || copied?.every((attribute) => held.includes(attribute))) return undefined;
+  return `"${id}" holds ${held.map((attribute) => `"${attribute}"`).join(", ")} alone, and the model reads more from it`;
 };
 
 /** A kind's keys without those of declared indexes, and in whichever form its attributes may be. */

@@ -1,5 +1,5 @@
 import { batchGet } from "../executor/batch.ts";
-import { type FindNode, runRead } from "../executor/run-read.ts";
+import { type FindNode, readAll } from "../executor/run-read.ts";
 import type { CallContext, Session } from "../executor/session.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import type { LogicalPlan } from "../ir/logical-plan.ts";
@@ -88,7 +88,10 @@ const leadingRows = async (
 const isLoop = ({ subject }: SeenRow): boolean =>
   subject.kind === "edge" && subject.from.type === subject.to.type && exactText(subject.from.id) === exactText(subject.to.id);
 
-/** Finds what one fact of a node is made from, page by page; expired items as well. */
+/**
+ * Finds what one fact of a node is made from, page by page; expired items as well. A migration computes facts before the record
+ * has its model, so that the record is not asked.
+ */
 export const eachPage = async (
   session: Session,
   { plan, row, values = [] }: Source,
@@ -98,7 +101,7 @@ export const eachPage = async (
   let from: Position | undefined;
   do {
     const request = { plan, binding: { row, values }, limit: PAGE, from, findNode: noNode, anyOrder: true };
-    const { found, next } = await runRead(session, request, { ...context, livingAt: undefined });
+    const { found, next } = await readAll(session, request, { ...context, livingAt: undefined });
     await visit(found.map(({ item }) => item));
     from = next;
   } while (from !== undefined);
