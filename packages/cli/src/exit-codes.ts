@@ -63,6 +63,7 @@ const byCode: Readonly<Record<string, ExitCode>> = {
   "keys.unreadable": exitCode.no,
   "plan.indexIncomplete": exitCode.no,
   "plan.otherStorage": exitCode.no,
+  "plan.unreadForm": exitCode.no,
 };
 
 /** The exit code for an error with the given code. */

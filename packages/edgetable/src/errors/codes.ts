@@ -26,6 +26,7 @@ export type ErrorCode =
   | "plan.noIndex"
   | "plan.indexIncomplete"
   | "plan.otherStorage"
+  | "plan.unreadForm"
   | "plan.notConsistent"
   | "plan.unsupported"
   | "plan.invalidOption"

@@ -134,16 +134,17 @@ const recordModel = async (session: Session, context: CallContext): Promise<void
  * record as it is while a migration is under way, which writes it at its end. Whoever may not read or write items leaves it too.
  */
 const recordNewKinds = async (session: Session, context: CallContext): Promise<void> => {
-  const { readRecord, recordedModel, writeRecord } = await import("./model-record.ts");
+  const { checkForms, readRecord, recordedModel, writeRecord } = await import("./model-record.ts");
   const { descriptionHash, withNewKinds } = await import("../schema/describe-model.ts");
   const { model: ours } = recordedModel(session);
   try {
     for (let isWritten = false; !isWritten;) {
       const record = await readRecord(session, context);
+      checkForms(session, record);
       if (!record.current || record.migration) return;
       const model = withNewKinds(record.current.model, ours, session.catalog);
       if (model === record.current.model) return;
-      const current = { hash: descriptionHash(model), model };
+      const current = { ...record.current, hash: descriptionHash(model), model };
       isWritten = await writeRecord(session, record, { current, migration: undefined }, context);
     }
   } catch (error) {

@@ -12,7 +12,7 @@ import {
 } from "../schema/describe-model.ts";
 import { defined } from "../util/invariant.ts";
 import { Meter } from "./call.ts";
-import { readRecord } from "./model-record.ts";
+import { checkForms, readRecord } from "./model-record.ts";
 import type { CallContext, Session } from "./session.ts";
 
 /** What the table's record has otherwise than the model. */
@@ -68,7 +68,9 @@ const changedStorage = ({ catalog }: Session, ours: ModelDescription, recorded: 
 
 const readGaps = async (session: Session, { model }: Knowledge, context: CallContext): Promise<Gaps> => {
   // The call's own report names what the call asks for: the record is read once for all calls.
-  const { current } = await readRecord(session, { meter: new Meter(0), deadline: context.deadline, signal: context.signal });
+  const record = await readRecord(session, { meter: new Meter(0), deadline: context.deadline, signal: context.signal });
+  checkForms(session, record);
+  const { current } = record;
   if (!current) return NONE;
   return { entries: changedEntries(session, model, current.model), edges: changedStorage(session, model, current.model) };
 };
@@ -124,7 +126,12 @@ export const refuseGaps = (
     }
 };
 
-/** What the record has otherwise than the model; undefined if nothing. One GetItem for each session, and for each call while there are gaps. */
+/**
+ * What the record has otherwise than the model; undefined if nothing. One GetItem for each session, and for each call while there
+ * are gaps.
+ *
+ * @throws {plan.unreadForm} when the model is older than a renaming
+ */
 export const findGaps = async (session: Session, steps: readonly AccessStep[], context: CallContext): Promise<Gaps | undefined> => {
   let known = sessions.get(session.jobs);
   if (!known) sessions.set(session.jobs, (known = { model: describeModel(session.catalog), reading: undefined }));

@@ -1,3 +1,4 @@
+import { isEdgetableError } from "../errors/edgetable-error.ts";
 import type { KeptStep } from "../ir/physical-plan.ts";
 import { decodeValue } from "../requests/attribute-value.ts";
 import { isExpired, isOfShape } from "../requests/decode-item.ts";
@@ -9,7 +10,7 @@ import { isNumber } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
 import { add, type Amount } from "./amount.ts";
 import { Meter } from "./call.ts";
-import { readRecord } from "./model-record.ts";
+import { checkForms, readRecord } from "./model-record.ts";
 import { checkedItem } from "./read-rows.ts";
 import type { CallContext, Session } from "./session.ts";
 
@@ -28,7 +29,9 @@ const sessions = new WeakMap<Session["jobs"], Knowledge>();
 const readComplete = async (session: Session, context: CallContext): Promise<ReadonlySet<string>> => {
   const { facts: ours = {} } = describeModel(session.catalog);
   // The call's own report names what the call asks for: the record is read for all calls.
-  const { current, migration } = await readRecord(session, { meter: new Meter(0), deadline: context.deadline, signal: context.signal });
+  const record = await readRecord(session, { meter: new Meter(0), deadline: context.deadline, signal: context.signal });
+  checkForms(session, record);
+  const { current, migration } = record;
   const hasOurs = (name: string): boolean =>
     current?.model.facts?.[name] === ours[name] && (!migration || migration.model.facts?.[name] === ours[name]);
   return new Set(Object.keys(ours).filter(hasOurs));
@@ -37,6 +40,8 @@ const readComplete = async (session: Session, context: CallContext): Promise<Rea
 /**
  * True if kept counts count everything: the table's record says that a migration has computed them, and every writer keeps
  * them. One GetItem a minute. A record that cannot be read says nothing.
+ *
+ * @throws {plan.unreadForm} when the model is older than a renaming
  */
 export const isComplete = async (session: Session, kept: readonly KeptStep[], context: CallContext): Promise<boolean> => {
   const now = session.effects.now();
@@ -51,7 +56,8 @@ export const isComplete = async (session: Session, kept: readonly KeptStep[], co
     return kept.every(({ node, attributes, sums = [] }) =>
       [...attributes, ...sums].every((attribute) => complete.has(`${node}.${attribute}`)),
     );
-  } catch {
+  } catch (error) {
+    if (isEdgetableError(error, "plan.unreadForm")) throw error;
     if (sessions.get(session.jobs) === asked) sessions.delete(session.jobs);
     return false;
   }

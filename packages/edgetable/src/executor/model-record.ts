@@ -1,7 +1,15 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Term, UpdateStep } from "../ir/write-plan.ts";
 import { encodeGet } from "../requests/encode-read.ts";
 import { encodeSingle } from "../requests/encode-write.ts";
-import { descriptionHash, descriptionText, describeModel, type ModelDescription } from "../schema/describe-model.ts";
+import {
+  descriptionHash,
+  descriptionText,
+  describeModel,
+  type EndedRenamings,
+  type ModelDescription,
+  unreadForm,
+} from "../schema/describe-model.ts";
 import type { ValueStorage } from "../schema/definition.ts";
 import { MIGRATION, MODEL } from "../schema/system-items.ts";
 import { modelRecord, systemKeyItem, systemType } from "../schema/system-keys.ts";
@@ -14,6 +22,8 @@ export interface RecordedModel {
   /** 16 hexadecimal digits that identify the model's keys, indexes, shards and expiry. */
   readonly hash: string;
   readonly model: ModelDescription;
+  /** Renamings that have ended, of which the model says nothing any more. */
+  readonly renamed?: EndedRenamings | undefined;
 }
 
 /** A migration that has begun and not ended. */
@@ -77,6 +87,21 @@ export const readRecord = async (session: Session, context: CallContext): Promis
 export const recordedModel = ({ catalog }: Session): RecordedModel => {
   const model = describeModel(catalog);
   return { hash: descriptionHash(model), model };
+};
+
+/** @throws {plan.unreadForm} when items hold an attribute under a name, or in a type, that the model does not read */
+export const checkForms = ({ catalog }: Session, { current, migration }: ModelRecord): void => {
+  const ours = describeModel(catalog);
+  for (const recorded of [current, migration]) {
+    const unread = recorded && unreadForm(catalog, ours, recorded);
+    if (!unread) continue;
+    const { says, definition, attribute } = unread;
+    throw new EdgetableError(
+      "plan.unreadForm",
+      `${says}, and this model does not read that. Deploy a model with it in renamed or retyped, or the model that the table follows.`,
+      { details: { table: catalog.table, definition, attribute } },
+    );
+  }
 };
 
 const RECORD_TYPE = "~model";

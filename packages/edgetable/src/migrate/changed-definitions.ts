@@ -1,7 +1,6 @@
 import type { RecordedModel } from "../executor/model-record.ts";
 import { type Catalog, keyAttributes } from "../schema/catalog.ts";
-import { attributesOf } from "../schema/facts.ts";
-import { changedEdges, describedEntry, lackingCopy, type ModelDescription } from "../schema/describe-model.ts";
+import { changedEdges, describedEntry, goesBack, lackingCopy, type ModelDescription } from "../schema/describe-model.ts";
 
 /** What a plan says of changes of definitions. */
 interface DefinitionChanges {
@@ -14,17 +13,6 @@ interface FormChanges {
   readonly attributes: readonly string[];
   readonly refusals: readonly string[];
 }
-
-/** True if the model is one from before a renaming: it has the attribute under its old name, where the items still hold it. */
-const goesBack = (
-  { nodes, edges, parts }: Catalog,
-  definition: string,
-  renaming: { readonly to: string; readonly from: string },
-): boolean => {
-  const known = (nodes[definition] ?? edges[definition] ?? parts[definition])?.definition;
-  const names = (known && attributesOf(known)) ?? [];
-  return names.includes(renaming.from) && !names.includes(renaming.to);
-};
 
 /** Renamed and retyped attributes that the recorded model has otherwise. */
 export const changedForms = (

@@ -14,6 +14,7 @@ import {
 import { runReshard } from "../executor/reshard/run-reshard.ts";
 import type { Session } from "../executor/session.ts";
 import type { TableSettings } from "../schema/definition.ts";
+import { endedRenamings } from "../schema/describe-model.ts";
 import type { Item, Key, TableDescription } from "../transport/operations.ts";
 import { beginPass, beginTask, newPasses, type Pass, type PassState, type Rate, runPass, wantedKeys } from "./backfill.ts";
 import { createIndex, deleteIndex, missingSettings, readRecovery, setExpiry, setRecovery, setTable, theTable } from "./change-indexes.ts";
@@ -349,7 +350,8 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
     if (task.kind === "createIndex") await verify(run, rate);
   }
   if (settings.dryRun || !finishes) return false;
-  const after = { current: recordedModel(session), migration: undefined };
+  const renamed = before.current && endedRenamings(session.catalog, before.current);
+  const after = { current: { ...recordedModel(session), ...(renamed ? { renamed } : {}) }, migration: undefined };
   if (await step(run, async (context) => writeRecord(session, before, after, context))) return true;
   checkModel(session, await step(run, async (context) => readRecord(session, context)), plan.model);
   return true;

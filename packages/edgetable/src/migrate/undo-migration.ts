@@ -114,7 +114,7 @@ export const undoMigration = async (
       const left = current && migration ? withEitherForm(current.model, migration.model) : undefined;
       const keyed = left && migration ? withEitherKeys(left.model, migration.model) : undefined;
       const isMixed = (left?.attributes.length ?? 0) + (keyed?.indexes.length ?? 0) > 0;
-      const now = keyed && isMixed ? { hash: descriptionHash(keyed.model), model: keyed.model } : current;
+      const now = keyed && isMixed ? { ...current, hash: descriptionHash(keyed.model), model: keyed.model } : current;
       const isDone = await step(run, async (context) => writeRecord(session, record, { current: now, migration: undefined }, context));
       if (!isDone)
         throw new EdgetableError("job.busy", "The record of the migration was changed by another process. Try again.", { retryable: true });

@@ -3,6 +3,7 @@ import type { Sharding, Template } from "../keys/template.ts";
 import { mapValues, own } from "../util/row.ts";
 import { type Catalog, type EdgeEntry, hasFacts, type Index, keyAttributes, type Shape } from "./catalog.ts";
 import type { ValueStorage } from "./definition.ts";
+import { attributesOf } from "./facts.ts";
 import { guardedEnds } from "./guarded-ends.ts";
 import type { StoredForm } from "./former.ts";
 import type { IndexProjection } from "./layout.ts";
@@ -213,7 +214,7 @@ export const withEitherForm = (
         const before = former[name]?.stored;
         if (one.stored === before || (before === undefined && one.stored === "old")) continue;
         former[name] = { ...one, stored: "either" };
-        attributes.add(`${id.split(/[(:]/)[0] ?? ""}.${name}`);
+        attributes.add(`${definitionOf(id)}.${name}`);
       }
       return [id, Object.keys(former).length === 0 ? item : { ...item, former }];
     }),
@@ -259,6 +260,82 @@ export const lackingCopy = ({ items }: ModelDescription, { id, copied }: Pick<Sh
   const held = items[id]?.copied;
   if (!held || copied?.every((attribute) => held.includes(attribute))) return undefined;
   return `"${id}" holds ${held.map((attribute) => `"${attribute}"`).join(", ")} alone, and the model reads more from it`;
+};
+
+/** Attributes of definitions that items hold under a new name alone, with their names before: `{ person: { fullName: "name" } }`. */
+export type EndedRenamings = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+const definitionOf = (id: string): string => id.split(/[(:]/)[0] ?? "";
+
+/** Which of an attribute's two names a model has. */
+const namesIn = (
+  { nodes, edges, parts }: Catalog,
+  definition: string,
+  { to, from }: { readonly to: string; readonly from: string },
+): "both" | "new" | "old" | "neither" => {
+  const known = (own(nodes, definition) ?? own(edges, definition) ?? own(parts, definition))?.definition;
+  const names = (known && attributesOf(known)) ?? [];
+  if (names.includes(to)) return names.includes(from) ? "both" : "new";
+  return names.includes(from) ? "old" : "neither";
+};
+
+/** True if a model is one from before a renaming: it has the attribute under its old name, where items of that time hold it. */
+export const goesBack = (catalog: Catalog, definition: string, renaming: { readonly to: string; readonly from: string }): boolean =>
+  namesIn(catalog, definition, renaming) === "old";
+
+/** The renamings that have ended once the table follows a model: items hold the new names, and the model says nothing of the old ones. */
+export const endedRenamings = (
+  catalog: Catalog,
+  { model: { items }, renamed = {} }: { readonly model: ModelDescription; readonly renamed?: EndedRenamings | undefined },
+): EndedRenamings | undefined => {
+  const all: Record<string, Record<string, string>> = {};
+  const add = (definition: string, to: string, from: string): void => {
+    const isKnown = catalog.shapes.some((shape) => shape.definition === definition && shape.former?.[to]);
+    if (!isKnown && !goesBack(catalog, definition, { to, from })) (all[definition] ??= {})[to] = from;
+  };
+  for (const [definition, names] of Object.entries(renamed)) for (const [to, from] of Object.entries(names)) add(definition, to, from);
+  for (const [id, { former = {} }] of Object.entries(items))
+    for (const [to, { name: from, stored }] of Object.entries(former))
+      if (from !== undefined && stored === "new") add(definitionOf(id), to, from);
+  return Object.keys(all).length === 0 ? undefined : all;
+};
+
+/** An attribute of which a model does not read the form that a table holds: before a renaming, or after one that has not ended. */
+export interface UnreadForm {
+  readonly definition: string;
+  readonly attribute: string;
+  readonly says: string;
+}
+
+/** The first attribute whose stored form a model does not read, by what a table records; undefined if there is none. */
+export const unreadForm = (
+  catalog: Catalog,
+  ours: ModelDescription,
+  recorded: { readonly model: ModelDescription; readonly renamed?: EndedRenamings | undefined },
+): UnreadForm | undefined => {
+  for (const [id, { former = {} }] of Object.entries(recorded.model.items))
+    for (const [to, { name, stored }] of Object.entries(former)) {
+      const definition = definitionOf(id);
+      const from = name ?? to;
+      const names = namesIn(catalog, definition, { to, from });
+      if (!ours.items[id] || ours.items[id].former?.[to] || names === "neither") continue;
+      if (name === undefined && stored === "either")
+        return { definition, attribute: to, says: `Items of "${definition}" may hold "${to}" in its old type or its new one` };
+      if (name === undefined) continue;
+      if (names === "old" && stored !== "old")
+        return { definition, attribute: from, says: `Items of "${definition}" hold "${from}" as "${to}": it was renamed` };
+      if (names !== "old" && stored !== "new")
+        return {
+          definition,
+          attribute: to,
+          says: `Items of "${definition}" ${stored === "old" ? "" : "may "}hold "${to}" as "${from}", its name before`,
+        };
+    }
+  for (const [definition, names] of Object.entries(recorded.renamed ?? {}))
+    for (const [to, from] of Object.entries(names))
+      if (goesBack(catalog, definition, { to, from }))
+        return { definition, attribute: from, says: `Items of "${definition}" hold "${from}" as "${to}": it was renamed` };
+  return undefined;
 };
 
 /** A kind's keys without those of declared indexes, and in whichever form its attributes may be. */
