@@ -80,13 +80,14 @@ export const derivePrice = (catalog: Catalog, size: TableSize, model: ModelDescr
   const sources = new Set(kept.map(({ node, over }) => JSON.stringify([node, over]))).size + (model.degrees?.length ?? 0);
   const counters = kept.reduce((sum, { shards = 0 }) => sum + shards, 0);
   const copies = catalog.facts.copies.length;
-  // Each node with its edges or parts; each edge or part with the nodes that it copies from.
-  const nodes = sources * (items * (2 * perRead + 1) + scan) + items * (perRead + counters);
+  // The edges or parts of each node, once; nodes, and each edge or part with the nodes that it copies from, twice.
+  const counted = sources * (items * (2 * perRead + 1) + scan);
+  const nodes = items * (perRead + counters);
   const copying = copies > 0 ? 3 * items * perRead : 0;
   const stream = streamed ? streamPrice(catalog, size) : { readUnits: 0, writeUnits: 0 };
   return {
     items,
-    readUnits: scan * PASSES + READINGS * (nodes + copying) + stream.readUnits,
+    readUnits: scan * PASSES + counted + READINGS * (nodes + copying) + stream.readUnits,
     // Copies and counters are written by transactions, which take twice the units.
     writeUnits: items * (copies + counters > 0 ? 2 * perUpdate + 4 * perRead + 4 * counters : perUpdate) + stream.writeUnits,
   };

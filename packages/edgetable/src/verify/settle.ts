@@ -38,32 +38,41 @@ const isSum = (need: Need): need is SumNeed => need.kind === "sum";
 const isOfValues = (need: Need): need is ValuesNeed => need.kind === "values";
 const isStreamed = (need: Need): need is StreamNeed => need.kind === "stream";
 
+/**
+ * True for what is read once, between two readings of the items that keep it. Their revisions tell that nothing was counted
+ * meanwhile, and an index shows by then what was written before the first of them.
+ */
+const isBetween = ({ kind }: Need): boolean => kind === "sum" || kind === "count";
+
 /** Reads what was asked for, strongly consistent. */
 const readNeeds = async ({ run, documents, trustsIndexes = false }: Judging, needs: readonly Need[]): Promise<Images> => {
   const { session } = run;
   const plain = needs.filter((need): need is ReadNeed => !isSum(need) && !isStreamed(need) && !isOfValues(need));
   const images: Record<string, Item | null> = {};
-  // Items before the edges that they count: edges read between two equal readings of a revision are those that it counts.
-  for (const some of [plain.filter(({ kind }) => kind === "get"), plain.filter(({ kind }) => kind !== "get")])
+  const readPlain = async (some: readonly ReadNeed[]): Promise<void> => {
     if (some.length > 0) Object.assign(images, await step(run, (context) => readImages(session, some, context)));
+  };
+  await readPlain(plain.filter(isBetween));
   for (const need of needs.filter(isSum))
     images[need.id] = await step(run, (context) => readSums(session, { ...need, trustsIndexes }, context));
+  await readPlain(plain.filter(({ kind }) => kind === "get"));
+  await readPlain(plain.filter((need) => need.kind !== "get" && !isBetween(need)));
   for (const need of needs.filter(isStreamed)) images[need.id] = await step(run, (context) => readStreamed(session, need, context));
   for (const { id, row } of needs.filter(isOfValues))
     images[id] = await step(run, async (context) => (await documents?.compareRow(session, row, context)) ?? {});
   return images;
 };
 
-// Reads until nothing is missing: the row before its markers, the edges before the node.
-const readAndJudge = async (judging: Judging, keys: readonly Key[], known: Images) => {
+// Reads until nothing is missing: the row before its markers. What is read between two readings is left out of the first one.
+const readAndJudge = async (judging: Judging, keys: readonly Key[], known: Images | undefined) => {
   const { run, circumstances } = judging;
   const { session } = run;
-  let images: Images = known;
+  let images: Images = known ?? {};
   const now = session.effects.now();
   for (;;) {
     const judgements = keys.map((key) => judge(session.catalog, key, images, { ...circumstances(), now }));
     const needs = new Map<string, Need>();
-    for (const one of judgements) for (const need of one.needs) needs.set(need.id, need);
+    for (const one of judgements) for (const need of one.needs) if (known || !isBetween(need)) needs.set(need.id, need);
     if (needs.size === 0) return { images, judgements };
     images = { ...images, ...(await readNeeds(judging, [...needs.values()])) };
   }
@@ -76,12 +85,13 @@ const withSchema = async ({ run }: Judging, { problems, row }: Judgement): Promi
   return [...problems, { findings: [invalid], mend }];
 };
 
-const casesOf = async (judging: Judging, keys: readonly Key[], images: Images) => {
-  const read = await readAndJudge(judging, keys, images);
+const casesOf = async (judging: Judging, keys: readonly Key[], known: Images | undefined) => {
+  const read = await readAndJudge(judging, keys, known);
   const cases: Case[] = [];
   for (const [at, judgement] of read.judgements.entries()) {
-    const problems = await withSchema(judging, judgement);
-    if (problems.length > 0) cases.push({ key: keys[at]!, problems, used: judgement.used });
+    const isOpen = judgement.needs.length > 0;
+    const problems = isOpen ? [] : await withSchema(judging, judgement);
+    if (isOpen || problems.length > 0) cases.push({ key: keys[at]!, problems, used: judgement.used });
   }
   return { cases, images: read.images };
 };
@@ -98,7 +108,8 @@ const TRIES = 6;
 /**
  * Judges items by strongly consistent reads of everything that they depend on. Several items are not read at one moment, and
  * writers that are no transactions change them one after the other. A problem therefore stands only if a second reading, some
- * time later, finds every item as the first one did: in between, all of them were so at the same time.
+ * time later, finds every item as the first one did: in between, all of them were so at the same time. The edges and parts that
+ * items count are read once, after the wait and before the items' second reading.
  *
  * @returns the problems that stand, and how many items kept changing
  */
@@ -108,7 +119,7 @@ export const settleCandidates = async (
 ): Promise<{ readonly verdicts: readonly Verdict[]; readonly unsettled: number }> => {
   const { run, settle, staleAfter } = judging;
   const verdicts: Verdict[] = [];
-  let first = await casesOf(judging, candidates, {});
+  let first = await casesOf(judging, candidates, undefined);
   for (let attempt = 0; ; attempt++) {
     verdicts.push(...first.cases.filter(isAlone));
     const open = first.cases.filter((one) => !isAlone(one));
@@ -123,10 +134,10 @@ export const settleCandidates = async (
       again,
     );
     const before = first.images;
-    const stands = ({ key }: Case): boolean => {
+    const stands = ({ key, used }: Case): boolean => {
       const id = keyId(key);
-      const earlier = open.find((one) => keyId(one.key) === id);
-      return earlier?.used.every((need) => sameImage(before[need.id], second.images[need.id])) ?? false;
+      const earlier = open.find((one) => keyId(one.key) === id)?.used ?? [];
+      return [...earlier, ...used].every((need) => isBetween(need) || sameImage(before[need.id], second.images[need.id]));
     };
     verdicts.push(...second.cases.filter(stands));
     first = { cases: second.cases.filter((one) => !stands(one)), images: second.images };
