@@ -159,3 +159,40 @@ test("the table's own key is always whole", async () => {
   );
   await expect(open({ ...layout, nodes: { task: { keys: { sk: "task#{a:lower}{b:lower}" } } } })).rejects.toThrow("nothing stands between");
 });
+
+test("a number of fixed width in keys, and as a number beside them", async () => {
+  const table = engine.freshTableName("widths");
+  const db = defineGraph({
+    table,
+    nodes: {
+      issue: node({ key: "ISSUE#{repo}#{number:written(6)}", schema: z.object({ repo: text, number: z.int(), votes: z.int() }) }),
+    },
+    layout: {
+      partitionKey: "pk",
+      sortKey: "sk",
+      indexes: { gsi1: { partitionKey: "gsi1pk", sortKey: "gsi1sk" } },
+      nodes: { issue: { keys: { gsi1pk: "REPO#{repo}", gsi1sk: "{votes:written(4)}#{number:written(6)}" } } },
+    },
+  }).connect({ transport: engine.transport });
+  await db.table.create();
+  await db.issue.create({ repo: "web", number: 7, votes: 10 }).orThrow();
+  await db.issue.create({ repo: "web", number: 12, votes: 9 }).orThrow();
+  const { Item } = await engine.transport.send("GetItem", {
+    TableName: table,
+    Key: { pk: { S: "ISSUE#web#000007" }, sk: { S: "ISSUE#web#000007" } },
+  });
+  expect(Item).toEqual({
+    pk: { S: "ISSUE#web#000007" },
+    sk: { S: "ISSUE#web#000007" },
+    gsi1pk: { S: "REPO#web" },
+    gsi1sk: { S: "0010#000007" },
+    number: { N: "7" },
+    votes: { N: "10" },
+  });
+  expect(await db.issue.get({ repo: "web", number: 7 })).toEqual({ repo: "web", number: 7, votes: 10 });
+  expect(await db.find("issue").where({ repo: "web" }).using("gsi1").reverse().rows()).toMatchObject([{ number: 7 }, { number: 12 }]);
+  expect(await db.find("issue").where({ repo: "web", votes: 9 }).using("gsi1").rows()).toMatchObject([{ number: 12 }]);
+  await db.issue.update({ repo: "web", number: 7 }, { add: { votes: 1 } }).orThrow();
+  expect(await db.find("issue").where({ repo: "web", votes: 11 }).using("gsi1").rows()).toMatchObject([{ number: 7 }]);
+  expect(await verify(db)).toMatchObject({ clean: true });
+});

@@ -140,7 +140,7 @@ const encodeFormat = (format: FieldFormat, value: unknown, dialect: KeyDialect):
     case "lower":
     case "upper":
     case "written":
-      return encodeOneWay(format.kind, value);
+      return format.width === undefined ? encodeOneWay(format.kind, value) : encodePadded(value, format.width);
     case "shard":
       return encodeShard(value, format.sharding.counts[0] ?? 1);
     case "either":
@@ -174,6 +174,7 @@ export const decodeFormat = (format: FieldFormat, text: string, dialect: KeyDial
     case "lower":
     case "upper":
     case "written":
+      if (format.width !== undefined) return decodePadded(text, format.width) === undefined ? undefined : text;
       return isWellFormed(text) && inCase(format.kind, text) === text ? text : undefined;
     case "shard":
       return decodeShard(text, mostShards(format.sharding));

@@ -33,8 +33,8 @@ export type FieldFormat =
   | { readonly kind: "date" }
   /** `false` before `true`. */
   | { readonly kind: "boolean" }
-  /** A text, number or boolean as text, in lower or upper case or as it is; one-way. */
-  | { readonly kind: OneWayText }
+  /** A text, number or boolean as text, in lower or upper case or as it is; `width`: an integer from 0 of so many digits. One-way. */
+  | { readonly kind: OneWayText; readonly width?: number }
   /** A stable hash of the value modulo a count of shards; one-way. */
   | { readonly kind: "shard"; readonly sharding: Sharding }
   /** The first of several formats that takes the value. */

@@ -67,3 +67,14 @@ test("Edgetable's own layout takes no such format", () => {
     '"lower" is a format of a layout of your own: Edgetable\'s layout reads every value back from its key.',
   );
 });
+
+test("a number of fixed width may be written alone", () => {
+  const template = index("ISSUE#{n:written(6)}");
+  expect(renderTemplate(template, { n: 42 })).toBe("ISSUE#000042");
+  expect(template).toMatchObject({ fields: ["n"], carried: [] });
+  expect(readTemplate(template, "ISSUE#000042")).toEqual({});
+  expect(templateMatches(template, "ISSUE#42")).toBe(false);
+  expect(() => renderTemplate(template, { n: 1_000_000 })).toThrow("has more than 6 digits");
+  expect(templatesOverlap(template, index("ISSUE#{n:8}"))).toBe(false);
+  expect(() => index("{n:written(17)}")).toThrow("the width 17 is not between 1 and 16");
+});

@@ -55,6 +55,11 @@ const parseOne = (text: string, source: string, shardings: Shardings): FieldForm
     if (width >= 1 && width <= MAX_WIDTH) return { kind: "padded", width };
     return invalidTemplate(source, `the width ${text} is not between 1 and ${MAX_WIDTH}.`);
   }
+  const written = /^written\((\d+)\)$/.exec(text)?.[1];
+  if (written !== undefined) {
+    const padded = parseOne(written, source, shardings);
+    return padded.kind === "padded" ? { kind: "written", width: padded.width } : padded;
+  }
   const shard = /^shard\(([^()]*)\)$/.exec(text)?.[1];
   if (shard !== undefined) return parseShard(shard, source, shardings);
   return invalidTemplate(source, `"${text}" is not a format.${didYouMean(text, KNOWN)}`);
