@@ -148,3 +148,31 @@ test("kinds under keys of one form are told apart by the words with which an att
   });
   expect(layout).not.toHaveProperty("sharedIds");
 });
+
+test("values within attributes, and keys that items have in one state", () => {
+  const order = (id: string, city: string, status: string) => ({
+    PK: `ORDER#${id}`,
+    SK: "ORDER",
+    id,
+    status,
+    address: { M: { city: { S: city }, zip: { S: `${id}0` } } },
+    ...(status === "done" ? {} : { GSI1PK: `CITY#${city}`, GSI1SK: `ORDER#${id}` }),
+  });
+  const { layout, nodes } = drafted([
+    order("1", "Oslo", "open"),
+    order("2", "Rome", "open"),
+    order("3", "Oslo", "waiting"),
+    order("4", "Rome", "done"),
+    order("5", "Oslo", "done"),
+    order("6", "Bonn", "waiting"),
+  ]);
+  expect(nodes).toMatchObject({ order: { key: "ORDER#{id}" } });
+  expect(nodes["order"]?.schema).toHaveProperty("address");
+  expect(layout.nodes).toMatchObject({
+    order: {
+      keys: { GSI1PK: "CITY#{address.city}", GSI1SK: "{key}" },
+      when: { GSI1PK: { status: ["open", "waiting"] } },
+    },
+  });
+  expect(layout.nodes?.["order"]).not.toHaveProperty("sparse");
+});

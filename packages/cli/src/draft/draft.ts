@@ -179,6 +179,7 @@ const layoutOf = (
     else if (template.whole) delimiters[template.attribute] = WHOLE;
   }
   const sparse = order.filter((template) => template.sparse).map(({ attribute }) => attribute);
+  const when = Object.fromEntries(order.flatMap((template) => (template.when ? [[template.attribute, template.when] as const] : [])));
   return {
     ...(one.kind.type === undefined
       ? d.typeAttribute === undefined
@@ -190,6 +191,7 @@ const layoutOf = (
     ...(Object.keys(keys).length > 0 ? { keys } : {}),
     ...(Object.keys(delimiters).length > 0 ? { delimiters } : {}),
     ...(sparse.length > 0 ? { sparse } : {}),
+    ...(Object.keys(when).length > 0 ? { when } : {}),
   };
 };
 

@@ -1,4 +1,6 @@
-import { distinct, keyAttributesOf, type RawItem, type SampledTable, textOf } from "./sample.ts";
+import type { AttributeValue } from "edgetable";
+import { type Column, columnOf, columnsWithin, matchOf, type Texts } from "./columns.ts";
+import { distinct, keyAttributesOf, type SampledTable, textOf } from "./sample.ts";
 import { looksFixed, type Kind } from "./split-kinds.ts";
 
 /** A piece of a key's template: fixed text, or a field with its format. */
@@ -13,6 +15,8 @@ export interface KeyTemplate {
   readonly whole: boolean;
   /** True if some items lack the attribute. */
   readonly sparse: boolean;
+  /** The values of another attribute with which items have this one, by that attribute's name. */
+  readonly when?: Readonly<Record<string, string | number | boolean | readonly (string | number | boolean)[]>>;
 }
 
 /** What a field of the keys contains. */
@@ -54,53 +58,6 @@ export const camel = (text: string): string | undefined => {
   return [first.charAt(0).toLowerCase() + first.slice(1), ...rest.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join("");
 };
 
-type Texts = readonly (string | undefined)[];
-
-interface Column {
-  readonly attribute: string;
-  readonly type: "S" | "N";
-  readonly texts: Texts;
-}
-
-const columnOf = (items: readonly RawItem[], attribute: string): Column | undefined => {
-  const values = items.map((item) => item[attribute]);
-  const present = values.filter((value) => value !== undefined);
-  const type = present.every((value) => "S" in value) ? "S" : present.every((value) => "N" in value) ? "N" : undefined;
-  return present.length === 0 || type === undefined ? undefined : { attribute, type, texts: values.map(textOf) };
-};
-
-/** The format in which a key contains a number; undefined if it does not. */
-const numberFormat = (texts: Texts, numbers: Texts): string | undefined => {
-  const pairs = texts.flatMap((text, at) => (text === undefined ? [] : [[text, numbers[at]] as const]));
-  if (!pairs.every(([text, number]) => /^-?\d+$/.test(text) && number !== undefined && Number(text) === Number(number))) return undefined;
-  if (pairs.every(([text, number]) => text === String(Number(number)))) return "plain";
-  const widths = distinct(pairs.map(([text]) => text.length));
-  return widths.length === 1 && (widths[0] ?? 17) <= 16 ? String(widths[0]) : undefined;
-};
-
-/** The attribute that a part of a key repeats in every item that has the key, and how. */
-interface Match {
-  readonly column: Column;
-  readonly format: string | undefined;
-}
-
-const matchOf = (texts: Texts, { columns, used, folds }: Pick<State, "columns" | "used" | "folds">): Match | undefined => {
-  const found: Match[] = [];
-  for (const column of columns) {
-    const repeats = (inKey: (text: string) => string): boolean =>
-      texts.every((text, at) => text === undefined || (column.texts[at] !== undefined && text === inKey(column.texts[at])));
-    if (column.type === "N") {
-      const format = numberFormat(texts, column.texts) ?? (repeats((text) => String(Number(text))) ? "written" : undefined);
-      if (format !== undefined) found.push({ column, format });
-    } else if (folds && repeats((text) => text.toLowerCase())) found.push({ column, format: "lower" });
-    else if (repeats((text) => text)) found.push({ column, format: undefined });
-    else if (repeats((text) => text.toLowerCase())) found.push({ column, format: "lower" });
-    else if (repeats((text) => text.toUpperCase())) found.push({ column, format: "upper" });
-  }
-  const isExact = ({ format }: Match): boolean => format === undefined || folds;
-  return found.find(({ column }) => used.has(column.attribute)) ?? found.find(isExact) ?? found[0];
-};
-
 interface State {
   /** True in a table whose keys hold values in lower case, as ElectroDB writes them: then those that look the same are so too. */
   readonly folds: boolean;
@@ -110,6 +67,8 @@ interface State {
   readonly hint: string | undefined;
   readonly delimiter: string;
   readonly columns: readonly Column[];
+  /** Values within attributes, which index keys may hold. */
+  readonly within: readonly Column[];
   readonly names: Map<string, Texts>;
   readonly fields: Map<string, KeyField>;
   readonly used: Set<string>;
@@ -168,6 +127,8 @@ const fieldFor = (state: State, texts: Texts, place: Place): Piece => {
     state.fields.set(name, { type: match.column.type === "N" ? "number" : "text", optional: missingAt(match.column.texts).length > 0 });
     return match.format === undefined ? { field: name } : { field: name, format: match.format };
   }
+  const inner = matchWithin(state, texts, place);
+  if (inner) return inner;
   for (const [name, known] of state.names) {
     const isSame = texts.every((text, at) => text === undefined || text === known[at]);
     // One item decides nothing, unless the same word stands before both.
@@ -179,6 +140,61 @@ const fieldFor = (state: State, texts: Texts, place: Place): Piece => {
     return type === "date" ? { field: name, format: "date" } : { field: name };
   }
   return newField(state, texts, place);
+};
+
+/** The value within an attribute that an index key repeats; several items show it, or one whose key names it before the value. */
+const matchWithin = (state: State, texts: Texts, { attribute, label }: Place): Piece | undefined => {
+  if ([state.table.partitionKey, state.table.sortKey].includes(attribute)) return undefined;
+  const match = matchOf(texts, { ...state, columns: state.within, used: new Set() });
+  if (!match) return undefined;
+  const { column, format } = match;
+  const isShown = distinct(texts.filter((text) => text !== undefined)).length > 1;
+  if (!isShown && camel(label ?? "")?.toLowerCase() !== column.attribute.split(".").at(-1)?.toLowerCase()) return undefined;
+  state.names.set(column.attribute, column.texts);
+  return format === undefined ? { field: column.attribute } : { field: column.attribute, format };
+};
+
+const plainValue = (value: AttributeValue | undefined): string | number | boolean | undefined => {
+  if (value === undefined) return undefined;
+  return "S" in value ? value.S : "N" in value ? Number(value.N) : "BOOL" in value ? value.BOOL : undefined;
+};
+
+// By fewer items, other attributes tell them apart by chance.
+const EACH_SIDE = 2;
+const MOST_VALUES = 3;
+
+/**
+ * The attribute whose values say which items have an index key: those with the key have one of a few, and those without others.
+ * Nothing is read back from such a key, so that each of its fields has to be in another attribute.
+ */
+const conditionOf = (state: State, template: KeyTemplate, texts: Texts): KeyTemplate["when"] => {
+  const { kind, table, used, within, names } = state;
+  const ofTable = [table.partitionKey, table.sortKey ?? ""];
+  const isElsewhere = (field: string): boolean => used.has(field) || within.some(({ attribute }) => attribute === field);
+  if (ofTable.includes(template.attribute) || !fieldsOf(template).every((field) => isElsewhere(field) && names.has(field)))
+    return undefined;
+  const keys = keyAttributesOf(table);
+  const candidates = distinct(kind.items.flatMap((item) => Object.keys(item))).filter(
+    (name) => /^[A-Za-z_$][\w$-]*$/.test(name) && !(name in Object.prototype) && !keys.includes(name) && !fieldsOf(template).includes(name),
+  );
+  for (const name of candidates) {
+    const values = kind.items.map((item) => plainValue(item[name]));
+    const having = values.filter((_, at) => texts[at] !== undefined);
+    const lacking = values.filter((_, at) => texts[at] === undefined);
+    const given = distinct(having.filter((value) => value !== undefined));
+    if (having.length < EACH_SIDE || lacking.length < EACH_SIDE || having.includes(undefined)) continue;
+    if (
+      given.length > MOST_VALUES ||
+      given.length === having.length ||
+      lacking.some((value) => value !== undefined && given.includes(value))
+    )
+      continue;
+    // An attribute that items without the key lack too is no state.
+    if (lacking.every((value) => value === undefined)) continue;
+    state.doubts.push(`items have ${template.attribute} while ${name} is ${given.map((value) => JSON.stringify(value)).join(" or ")}.`);
+    return { [name]: given.length === 1 ? given[0]! : given };
+  }
+  return undefined;
 };
 
 const hasLetters = (text: string): boolean => /[A-Za-z]/.test(text);
@@ -351,6 +367,37 @@ const withOwnField = (state: State, template: KeyTemplate, { attribute, texts }:
   return { ...template, parts: template.parts.map((pieces, at) => (at === last ? [piece] : pieces)) };
 };
 
+/** Gives a key that some items lack a condition or a field of its own, if its template would make one for them too. */
+const settleSparse = (
+  state: State,
+  templates: Map<string, KeyTemplate>,
+  { texts, plain }: { readonly texts: ReadonlyMap<string, Texts>; readonly plain: ReadonlySet<string> },
+): void => {
+  const { table } = state;
+  for (const [name, template] of templates) {
+    const own = texts.get(name) ?? [];
+    if (!template.sparse || staysAway(state, template, own)) continue;
+    const when = plain.has(name) ? undefined : conditionOf(state, template, own);
+    if (when) {
+      templates.set(name, { ...template, sparse: false, when });
+      continue;
+    }
+    const partners = Object.values(table.indexes).flatMap((index) =>
+      index.partitionKey === name ? (index.sortKey ?? []) : index.sortKey === name ? index.partitionKey : [],
+    );
+    const partner = partners.map((one) => templates.get(one)).find((one) => one?.sparse);
+    // Half of an index entry is left out with the other half.
+    const follows =
+      partner &&
+      sameTexts(
+        (texts.get(partner.attribute) ?? []).map((one) => one && "x"),
+        own.map((one) => one && "x"),
+      ) &&
+      staysAway(state, partner, texts.get(partner.attribute) ?? []);
+    if (!follows) templates.set(name, withOwnField(state, template, { attribute: name, type: "S", texts: own }));
+  }
+};
+
 /**
  * Infers the templates of a kind's computed attributes: the table's keys, its index keys, and attributes that repeat a field.
  *
@@ -392,6 +439,7 @@ export const inferKeys = (
     hint: hintOf(kind, table),
     delimiter,
     columns: columns.filter((column) => !isMade(column)),
+    within: candidates.flatMap((name) => columnsWithin(items, name)),
     names: new Map(),
     fields: new Map(),
     used: new Set(),
@@ -408,23 +456,7 @@ export const inferKeys = (
     texts.set(name, column.texts);
     templates.set(name, first && !isOwn ? { ...first, attribute: name } : templateOf(state, column, plain.has(name) || isOwn));
   }
-  for (const [name, template] of templates) {
-    const own = texts.get(name) ?? [];
-    if (!template.sparse || staysAway(state, template, own)) continue;
-    const partners = Object.values(table.indexes).flatMap((index) =>
-      index.partitionKey === name ? (index.sortKey ?? []) : index.sortKey === name ? index.partitionKey : [],
-    );
-    const partner = partners.map((one) => templates.get(one)).find((one) => one?.sparse);
-    // Half of an index entry is left out with the other half.
-    const follows =
-      partner &&
-      sameTexts(
-        (texts.get(partner.attribute) ?? []).map((one) => one && "x"),
-        own.map((one) => one && "x"),
-      ) &&
-      staysAway(state, partner, texts.get(partner.attribute) ?? []);
-    if (!follows) templates.set(name, withOwnField(state, template, { attribute: name, type: "S", texts: own }));
-  }
+  settleSparse(state, templates, { texts, plain });
   for (const name of state.used) {
     if (templates.has(name)) continue;
     const column = state.columns.find((one) => one.attribute === name);

@@ -80,7 +80,7 @@ const outlineOf = (format: Exclude<FieldFormat, { kind: "either" }>): Outline =>
     case "lower":
     case "upper":
     case "written":
-      if (format.width !== undefined) return { alphabet: "digits", shortest: format.width, longest: format.width };
+      if ("width" in format && format.width !== undefined) return { alphabet: "digits", shortest: format.width, longest: format.width };
       return { alphabet: "any", shortest: 1, longest: Infinity };
     case "number":
       return { alphabet: "number", shortest: 1, longest: Infinity };

@@ -224,7 +224,8 @@ export const parseTemplate = (source: string, options: KeyDialect): Template => 
     .filter(({ format, within: outer }) => !joined && !when && !isOneWay(format) && outer === undefined)
     .map(({ path }) => path);
   const carried = Object.freeze([...new Set(readable)]);
-  const isText = ({ format: { kind } }: FieldPart): boolean => kind === "lower" || kind === "upper" || kind === "written";
+  const isText = ({ format }: FieldPart): boolean =>
+    format.kind === "lower" || format.kind === "upper" || (format.kind === "written" && format.width === undefined);
   const loose = !escapes && !reserves && carried.length === 0 && parts.length > 1 && places.some(isText);
   const repeats = carried.length < readable.length;
   const dialect = { delimiter, escapes, reserves, type } as const;
