@@ -122,11 +122,12 @@ export const readRow = (
   let row: Record<string, unknown>;
   try {
     row = decode(catalog, shape, item, context.reading);
-    if (tenant && shape.kind === "edge") refuseCrossing(tenant, row);
+    if (tenant && shape.kind === "edge" && !context.crossing?.reach) refuseCrossing(tenant, row);
   } catch (error) {
     const onStray = context.reading?.onStray;
     if (!isEdgetableError(error) || onStray === "throw") throw error;
     context.meter.strays++;
+    if (context.crossing && error.code === "request.otherTenant") context.crossing.met++;
     if (typeof onStray === "function")
       onStray({ key: keyOfItem(catalog, item), item, reason: `it does not read as "${shape.definition}": ${error.message}` });
     return undefined;

@@ -29,6 +29,17 @@ export interface Patience {
   readonly deadline: number;
 }
 
+/** Edges between a tenant's nodes and other tenants', which a program without a tenant has linked: a tenant's deletion meets them. */
+export interface Crossing {
+  /** How many were passed over. */
+  met: number;
+  /**
+   * Undefined where they are passed over. Otherwise the partitions that requests may name: those of the edges' items, of the
+   * nodes at their other ends, and of these nodes' counters.
+   */
+  readonly reach: ReadonlySet<string> | undefined;
+}
+
 /** What one call brings along. */
 export interface CallContext extends Patience {
   readonly meter: Meter;
@@ -51,6 +62,8 @@ export interface CallContext extends Patience {
   readonly column?: TextColumn | undefined;
   /** Seconds since 1970: items that expire earlier are hidden. Undefined where they are shown. */
   readonly livingAt?: number | undefined;
+  /** Of a tenant's deletion. */
+  readonly crossing?: Crossing | undefined;
 }
 
 /** How requests are repeated. */

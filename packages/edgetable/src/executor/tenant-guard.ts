@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { templateMatches } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { CURSORS, JOBS, MODEL_RECORD, OWNER, textAt } from "../schema/system-items.ts";
-import { counterOf, jobIdOf, ownerText, readDegreeGuard } from "../schema/system-keys.ts";
+import { counterOf, countersOf, jobIdOf, ownerText, readDegreeGuard } from "../schema/system-keys.ts";
 import { jobNameOf, type PartitionKey, tenantKeys, tenantPrefix } from "../schema/tenant-keys.ts";
 import type { Item, Key, Operation, OperationInputs, OperationOutputs, QueryInput, UpdateItemInput } from "../transport/operations.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
@@ -21,6 +21,8 @@ interface Guard {
   /** Partition keys of indexes that may show items from partitions of other tenants: edges from there. */
   readonly crossing: ReadonlySet<string>;
   readonly keys: ReturnType<typeof tenantKeys>;
+  /** Partitions beyond the tenant's that a deletion may name: see `Crossing`. */
+  readonly reach?: ReadonlySet<string> | undefined;
 }
 
 interface Beginning {
@@ -67,6 +69,10 @@ const openGuard = (catalog: Catalog, tenant: Row): Guard => {
 const isOwn = ({ own }: Guard, attribute: string, text: string): boolean =>
   own.get(attribute)?.some((begins) => (begins.whole ? text === begins.text : text.startsWith(begins.text))) ?? false;
 
+/** True if a partition of the table is the tenant's, or one that a deletion may name. */
+const isReached = (guard: Guard, partition: string): boolean =>
+  isOwn(guard, guard.catalog.index.partitionKey, partition) || guard.reach?.has(partition) === true;
+
 /** True if a list as JSON begins with the values of the tenant. */
 const continues = (text: string, beginning: string | undefined): boolean =>
   beginning !== undefined && text.startsWith(beginning) && [",", "]"].includes(text.charAt(beginning.length));
@@ -93,13 +99,12 @@ const mayName = (guard: Guard, item: Item, writes: boolean): boolean => {
     const node = partition.split("#")[1] ?? "";
     const owner = guard.owners.get(node);
     if (owner === undefined) return false;
-    const beginning = counterOf(node, owner, "-", 0).partition.split("#").slice(0, 3).join("#");
-    return continues(partition, beginning);
+    return continues(partition, countersOf(counterOf(node, owner, "-", 0).partition)) || guard.reach?.has(countersOf(partition)) === true;
   }
   if (partition === JOBS) return isOwnJob(guard, jobIdOf(textAt(item, index.sortKey)));
   if (partition.startsWith(`${JOBS}#`)) return isOwnJob(guard, jobIdOf(partition.slice(JOBS.length + 1)));
   const degree = partition.startsWith("~degree#") ? readDegreeGuard(guard.catalog, item) : undefined;
-  return degree !== undefined && isOwn(guard, index.partitionKey, degree.partition);
+  return degree !== undefined && isReached(guard, degree.partition);
 };
 
 const refuseForeign = ({ keys, tenant }: Guard, operation: string, attribute: string, text: string): never => {
@@ -122,7 +127,7 @@ const refuseForeign = ({ keys, tenant }: Guard, operation: string, attribute: st
 const checkKey = (guard: Guard, operation: string, key: Key, writes = true): void => {
   const { partitionKey } = guard.catalog.index;
   const text = textAt(key, partitionKey);
-  if (isOwn(guard, partitionKey, text) || (text.startsWith("~") && mayName(guard, key, writes))) return;
+  if (isReached(guard, text) || (text.startsWith("~") && mayName(guard, key, writes))) return;
   refuseForeign(guard, operation, partitionKey, text);
 };
 
@@ -233,7 +238,11 @@ const checkRequest = <O extends Operation>(guard: Guard, operation: O, given: Op
 type Answer = OperationOutputs["Query"] & OperationOutputs["GetItem"];
 
 /** Takes out of an answer what is another tenant's: edges from other tenants in an index, unique values, jobs. */
-const ofTenant = (guard: Guard, operation: Operation, input: QueryInput & { readonly Key?: Key }, given: Answer): Answer => {
+const ofTenant = (
+  guard: Guard,
+  [operation, input, { crossing }]: readonly [Operation, QueryInput & { readonly Key?: Key }, CallContext],
+  given: Answer,
+): Answer => {
   const { index } = guard.catalog;
   if (operation === "GetItem") {
     const partition = textAt(input.Key ?? {}, index.partitionKey);
@@ -243,8 +252,9 @@ const ofTenant = (guard: Guard, operation: Operation, input: QueryInput & { read
   if (operation !== "Query" || !given.Items) return given;
   const { Items, ...rest } = given;
   const attribute = partitionOf(guard, input);
-  if (guard.crossing.has(attribute)) {
+  if (guard.crossing.has(attribute) && !crossing?.reach) {
     const own = Items.filter((item) => isOwn(guard, index.partitionKey, textAt(item, index.partitionKey)));
+    if (crossing) crossing.met += Items.length - own.length;
     return { ...rest, Items: own, Count: own.length };
   }
   return textAt(Items[0] ?? {}, index.partitionKey) === JOBS && input.IndexName === undefined
@@ -267,9 +277,10 @@ export const sendAs = async <O extends Operation>(
 ): Promise<OperationOutputs[O]> => {
   let guard = guards.get(tenant);
   if (!guard) guards.set(tenant, (guard = openGuard(session.catalog, tenant)));
-  const checked = checkRequest(guard, operation, input);
+  const { reach } = context.crossing ?? {};
+  const checked = checkRequest(reach ? { ...guard, reach } : guard, operation, input);
   // A column of texts alone would not show from which partitions they are.
   const whole = context.column && operation === "Query" ? { ...context, column: undefined } : context;
   const output = await session.send(operation, checked, whole);
-  return ofTenant(guard, operation, checked as never, output as Answer) as OperationOutputs[O];
+  return ofTenant(guard, [operation, checked as never, context], output as Answer) as OperationOutputs[O];
 };

@@ -162,6 +162,9 @@ export const counterOf = (node: string, owner: string, set: string, shard: numbe
   return { partition: render(counterTemplate, { node, key, set, shard: String(shard) }), sort: OWN };
 };
 
+/** What the partitions of all counters of a node begin with. */
+export const countersOf = (partition: string): string => partition.split("#").slice(0, 3).join("#");
+
 /** The memo of what one row contributes to a node, in the partition of the node's facts. */
 export const memoOf = ({ partition }: SystemKey, over: string, source: string): SystemKey => ({
   partition,

@@ -26,7 +26,7 @@ import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
 import type { Cost } from "../call.ts";
 import { type FailedWrite, runPlanned, type WriteResult } from "../run-write.ts";
-import type { CallContext, Session } from "../session.ts";
+import type { CallContext, Crossing, Session } from "../session.ts";
 import {
   bookkeeping,
   checkLease,
@@ -40,7 +40,7 @@ import {
   takeLease,
 } from "./job-store.ts";
 import { newRun, type Run, runJob, step } from "./run-job.ts";
-import { findAll, type Removal, removeAll, sweepPage } from "./sweep.ts";
+import { findAll, passesOver, readsCrossing, type Removal, removeAll, removeCrossing, sweepPage } from "./sweep.ts";
 
 /** How a node is deleted with everything that goes with it. */
 export interface DeletionSettings {
@@ -79,6 +79,8 @@ export interface Deletion extends Run {
   removedBefore: number;
   items: number;
   sweeps: number;
+  /** True if edges to other tenants' nodes stay, because this connection may not write what they take with them. */
+  leavesCrossing: boolean;
 }
 
 // A job's id is part of a sort key: "1 to 1024 bytes" (ServiceQuotas); an escaped character may take three.
@@ -112,6 +114,7 @@ export const openDeletion = (
   removedBefore: 0,
   items: 0,
   sweeps: 0,
+  leavesCrossing: false,
 });
 
 // A key says by its format that a field is a date; the option `dates` need not name it.
@@ -175,10 +178,15 @@ const markPart = async ({ session }: Deletion, job: string, { key }: FoundPart, 
 };
 
 /** Visits what a sweep finds, page by page. */
-const eachPage = async (deletion: Deletion, sweep: Sweep, visit: (removals: readonly Removal[]) => Promise<void>): Promise<void> => {
+const eachPage = async (
+  deletion: Deletion,
+  sweep: Sweep,
+  visit: (removals: readonly Removal[]) => Promise<void>,
+  crossing?: Crossing,
+): Promise<void> => {
   let from: Position | undefined;
   do {
-    const page = await step(deletion, (context) => sweepPage(deletion.session, sweep, { context, from }));
+    const page = await step(deletion, (context) => sweepPage(deletion.session, sweep, { context: { ...context, crossing }, from }));
     await visit(page.removals);
     from = page.next;
   } while (from !== undefined);
@@ -203,13 +211,37 @@ const removePage = async (deletion: Deletion, removals: readonly Removal[]): Pro
   return removals.length;
 };
 
+/**
+ * Of a tenant's connection: removes the edges to other tenants' nodes that sweeps have passed over. Only a program without a
+ * tenant links such edges.
+ */
+const removePassedOver = async (deletion: Deletion, sweeps: readonly Sweep[], { met }: Crossing): Promise<number> => {
+  let found = 0;
+  if (met === 0) return found;
+  for (const sweep of sweeps) {
+    const remove = async (removals: readonly Removal[]): Promise<void> => {
+      const removed = deletion.leavesCrossing
+        ? undefined
+        : await step(deletion, (context) => removeCrossing(deletion.session, removals, context));
+      deletion.leavesCrossing ||= removed === undefined;
+      deletion.items += removed ?? 0;
+      found += removed ?? 0;
+    };
+    if (!deletion.leavesCrossing) await eachPage(deletion, sweep, remove, readsCrossing());
+  }
+  return found;
+};
+
 /** Removes the edges of a marked part; the part itself once there are none. Gives how many items it found. */
 const removePart = async (deletion: Deletion, job: string, part: FoundPart): Promise<number> => {
   let found = 0;
-  for (const sweep of cascadeAt(part.kind, part.write.id))
-    await eachPage(deletion, sweep, async (removals) => {
-      found += await removePage(deletion, removals);
-    });
+  const sweeps = cascadeAt(part.kind, part.write.id);
+  const crossing: Crossing = passesOver();
+  const remove = async (removals: readonly Removal[]): Promise<void> => {
+    found += await removePage(deletion, removals);
+  };
+  for (const sweep of sweeps) await eachPage(deletion, sweep, remove, crossing);
+  found += await removePassedOver(deletion, sweeps, crossing);
   if (found > 0) return found;
   const { session } = deletion;
   const ending = { ...part, job };
@@ -223,9 +255,13 @@ const removePart = async (deletion: Deletion, job: string, part: FoundPart): Pro
 };
 
 /** Finds everything that goes with the node; undefined if it is more than fits into one transaction with it. */
-const findEverything = async ({ session, plan }: Deletion, context: CallContext): Promise<readonly Removal[] | undefined> => {
+const findEverything = async (deletion: Deletion, given: CallContext): Promise<readonly Removal[] | undefined> => {
+  const { session, plan } = deletion;
   const atMost = TRANSACTION_ITEMS - 1;
+  const crossing = passesOver();
+  const context = { ...given, crossing };
   const own = await findAll(session, plan.sweeps, { context, atMost });
+  await removePassedOver(deletion, plan.sweeps, crossing);
   if (!own || plan.parts.length === 0) return own;
   const all = new Map(own.map((one) => [one.id, one]));
   for (const kind of plan.parts) {
@@ -233,12 +269,11 @@ const findEverything = async ({ session, plan }: Deletion, context: CallContext)
     if (!parts) return undefined;
     const found = foundParts(kind, parts);
     for (const [at, one] of parts.entries()) all.set(one.id, { ...one, write: found[at]!.write });
-    const edges = await findAll(
-      session,
-      found.flatMap(({ write }) => cascadeAt(kind, write.id)),
-      { context, atMost },
-    );
+    const sweeps = found.flatMap(({ write }) => cascadeAt(kind, write.id));
+    crossing.met = 0;
+    const edges = await findAll(session, sweeps, { context, atMost });
     if (!edges) return undefined;
+    await removePassedOver(deletion, sweeps, crossing);
     for (const one of edges) all.set(one.id, one);
   }
   return all.size > atMost ? undefined : [...all.values()];
@@ -273,10 +308,12 @@ const sweepUntilEmpty = async (deletion: Deletion, job: string): Promise<void> =
   for (;;) {
     let found = 0;
     deletion.sweeps++;
-    for (const sweep of deletion.plan.sweeps)
-      await eachPage(deletion, sweep, async (removals) => {
-        found += await removePage(deletion, removals);
-      });
+    const crossing = passesOver();
+    const remove = async (removals: readonly Removal[]): Promise<void> => {
+      found += await removePage(deletion, removals);
+    };
+    for (const sweep of deletion.plan.sweeps) await eachPage(deletion, sweep, remove, crossing);
+    found += await removePassedOver(deletion, deletion.plan.sweeps, crossing);
     await eachPart(deletion, async (parts) => {
       for (let at = 0; at < parts.length; at += PARTS_AT_ONCE) {
         const some = await Promise.all(parts.slice(at, at + PARTS_AT_ONCE).map((part) => removePart(deletion, job, part)));

@@ -1,4 +1,4 @@
-import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { keyId } from "../../ir/write-plan.ts";
 import { exactText } from "../../keys/value-text.ts";
@@ -7,14 +7,18 @@ import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
 import { derive, loadRules } from "../../planner/writes/rules/index.ts";
 import { subjectOf } from "../../planner/writes/working-set.ts";
 import type { Position } from "../../requests/cursor.ts";
-import { keyOfItem } from "../../requests/encode-item.ts";
+import { keyIfComplete, keyOfItem } from "../../requests/encode-item.ts";
 import { kindMarks } from "../../schema/catalog.ts";
+import { textAt } from "../../schema/system-items.ts";
+import { counterOf, countersOf, ownerText } from "../../schema/system-keys.ts";
 import type { Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
+import type { Row } from "../../util/row.ts";
 import { batchWriteAll } from "../batch-write.ts";
+import { foreignField } from "../read-rows.ts";
 import { runRead, type FindNode } from "../run-read.ts";
 import { runWrites } from "../run-write.ts";
-import type { CallContext, Session } from "../session.ts";
+import type { CallContext, Crossing, Session } from "../session.ts";
 
 /** Something that goes with a node: where it was found, and the write that removes it everywhere. */
 export interface Removal {
@@ -143,4 +147,41 @@ export const removeAll = async (session: Session, removals: readonly Removal[], 
   const joint = removals.filter((one) => !one.plain);
   // One transaction after the other: all of them change the node's own guard.
   for (let at = 0; at < joint.length; at += EDGES_AT_ONCE) await unlinkTogether(session, joint.slice(at, at + EDGES_AT_ONCE), context);
+};
+
+const isForeign = (tenant: Row, { write }: Removal): boolean =>
+  write.kind === "unlink" && [write.from, write.to].some(({ id }) => foreignField(tenant, id) !== undefined);
+
+/** A read that passes over edges to other tenants' nodes, and counts them. */
+export const passesOver = (): Crossing => ({ met: 0, reach: undefined });
+
+/** A read that gives them, too. */
+export const readsCrossing = (): Crossing => ({ met: 0, reach: new Set() });
+
+/**
+ * Removes those of the edges found that lead to other tenants' nodes.
+ *
+ * @returns how many there were; undefined if this connection may not write what they take with them
+ */
+export const removeCrossing = async (session: Session, removals: readonly Removal[], context: CallContext): Promise<number | undefined> => {
+  const { catalog, tenant = {} } = session;
+  const { partitionKey } = catalog.index;
+  const crossing = removals.filter((one) => isForeign(tenant, one));
+  const reach = new Set<string>();
+  for (const { key, write } of crossing) {
+    reach.add(textAt(key, partitionKey));
+    for (const { type, id } of write.kind === "unlink" ? [write.from, write.to] : []) {
+      const entry = defined(catalog.ends[type], type);
+      const node = keyIfComplete(catalog, entry.shape, id);
+      if (node) reach.add(textAt(node, partitionKey));
+      reach.add(countersOf(counterOf(type, ownerText(entry, id), "-", 0).partition));
+    }
+  }
+  try {
+    await removeAll(session, crossing, { ...context, crossing: { met: 0, reach } });
+    return crossing.length;
+  } catch (error) {
+    if (isEdgetableError(error, "request.otherTenant") || isEdgetableError(error, "execute.accessDenied")) return undefined;
+    throw error;
+  }
 };
