@@ -136,7 +136,8 @@ export interface LoadOptions {
   readonly strict?: boolean | undefined;
   /**
    * Whether an edge's ends, and the node of a part whose owner is `checked`, must exist already; checking
-   * makes a transaction of each edge and part. @default "unchecked"
+   * makes a transaction of each edge and part. What a node counts needs the node in any case. A row whose end is not there
+   * yet waits until the input has brought it, with up to 10,000 others, and fails otherwise. @default "unchecked"
    */
   readonly ends?: "checked" | "unchecked" | undefined;
   /**

@@ -42,7 +42,7 @@ export type LoadRow<N extends Nodes, E extends Edges, P extends Parts> =
  * afterwards at least the row's `version`, as a scan gives it.
  *
  * Does not check that the ends of an edge exist: rows may come in any order. `ends: "checked"` does, by a transaction
- * for each edge.
+ * for each edge. What a node counts needs the node: such a row waits until the input has brought it, and fails otherwise.
  *
  * One write unit for each KB of each item, and as much for each index it is in.
  *

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { count, defineGraph, edge, node, part, sum } from "../../index.ts";
 import { dyingTransport, leasesEnded } from "../../test-support/dying-transport.ts";
+import { readCounters } from "../../streams/index.ts";
 import { startEngine, type TestEngine } from "../../test-support/engine.ts";
 import { verify } from "../../verify/index.ts";
 
@@ -118,4 +119,66 @@ test("a load that is killed after any request counts every row once in the end",
   const report = await db.load(edges, { job: "edges", lease: 5000 });
   expect(report.failed).toBe(0);
   await isRight(db);
+});
+
+const spread = (table: string, shards: number | undefined) =>
+  defineGraph({
+    table,
+    nodes: {
+      post: node({
+        key: "POST#{id}",
+        schema: z.strictObject({ id }),
+        derived: { likes: count({ in: "likes", ...(shards && { shards }) }), notes: count({ parts: "note" }) },
+      }),
+      user: node({ key: "USER#{id}", schema: z.strictObject({ id }) }),
+    },
+    parts: { note: part({ of: "post", key: "NOTE#{note}", schema: z.strictObject({ note: id }) }) },
+    edges: { likes: edge({ from: "user", to: "post", onDelete: { from: "cascade", to: "cascade" } }) },
+  });
+
+describe.each([undefined, 4])("with %s shards, what counts at a node that comes later", (shards) => {
+  const users = range(250).map((at) => ({ node: "user", row: { id: `u${at}` } }) as const);
+  const likes = users.map(({ row }) => ({ edge: "likes", from: row, to: { id: "p" }, attributes: {} }) as const);
+  const notes = range(30).map((at) => ({ part: "note", owner: { id: "p" }, row: { note: `n${at}` } }) as const);
+  const post = { node: "post", row: { id: "p" } } as const;
+  const openSpread = async () => {
+    const db = spread(engine.freshTableName("spread"), shards).connect({ transport: engine.transport });
+    await db.table.create();
+    return db;
+  };
+  const holds = async (db: Awaited<ReturnType<typeof openSpread>>, many: number, parts: number): Promise<void> => {
+    expect(await db.post({ id: "p" }).in("likes").count({ kept: "none" })).toBe(many);
+    const kept = shards ? await readCounters(db, "post", { id: "p" }) : await db.post.get({ id: "p" }, { consistent: true });
+    expect(kept).toMatchObject({ likes: many, ...(!shards && { notes: parts }) });
+    expect(await db.post.get({ id: "p" })).toMatchObject({ notes: parts });
+    expect(await verify(db, { settle: 5 })).toMatchObject({ clean: true, kinds: [] });
+  };
+
+  test.each(["any", "kept"] as const)(
+    "is written and counted once the input has brought the node, order %s",
+    { timeout: 60_000 },
+    async (order) => {
+      const db = await openSpread();
+      const report = await db.load([...likes, ...notes, likes[0]!, post, ...users], { order, collisions: "ignore" });
+      expect(report).toMatchObject({ failed: 0, position: 250 + 30 + 2 + 250 });
+      await holds(db, 250, 30);
+    },
+  );
+
+  test(
+    "fails, each row for itself, if no row brings the node, whatever the order; a later load counts it",
+    { timeout: 60_000 },
+    async () => {
+      const db = await openSpread();
+      const rows = [...likes.slice(0, 50), ...notes, likes[0]!];
+      const report = await db.load(rows, { collisions: "ignore" });
+      expect(report.failures.map(({ row }) => row)).toEqual(range(81));
+      for (const { error } of report.failures)
+        expect(error).toMatchObject({ code: "execute.notWritten", details: { reason: "endMissing", id: { id: "p" } } });
+      expect(await db.load([post])).toMatchObject({ failed: 0 });
+      await holds(db, 0, 0);
+      expect(await db.load([...rows, ...users])).toMatchObject({ failed: 0 });
+      await holds(db, 50, 30);
+    },
+  );
 });

@@ -7,6 +7,7 @@ import { runJob } from "../jobs/run-job.ts";
 import type { Session } from "../session.ts";
 import { validateWrite } from "../run-write.ts";
 import { type CollisionFinder, findCollisions } from "./collisions.ts";
+import { type PlannedRow, planRow } from "./plan-row.ts";
 import {
   abortedLoad,
   callListener,
@@ -20,8 +21,6 @@ import {
   newLoadState,
   openWriter,
   type Pause,
-  type PlannedRow,
-  planRow,
   progressOf,
   reportOf,
   type RowWriter,

@@ -1,24 +1,15 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
-import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { showReason } from "../../ir/write-outcome.ts";
-import { keyId, type PutStep, type WriteItem } from "../../ir/write-plan.ts";
-import { planWrite } from "../../planner/writes/plan-write.ts";
-import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
-import { derive } from "../../planner/writes/rules/index.ts";
-import { subjectOf } from "../../planner/writes/working-set.ts";
-import { attributeOf, encodeField, encodeItem, keyOf } from "../../requests/encode-item.ts";
+import { keyId } from "../../ir/write-plan.ts";
 import { BATCH_WRITE_ITEMS } from "../../requests/encode-write.ts";
-import type { Catalog, Shape } from "../../schema/catalog.ts";
-import { derivedNames } from "../../schema/facts.ts";
-import { timeNames } from "../../schema/timestamps.ts";
-import type { AttributeValue, Item, Key, WriteRequest } from "../../transport/operations.ts";
-import type { Row } from "../../util/row.ts";
+import type { WriteRequest } from "../../transport/operations.ts";
 import { batchWrite, requestKey } from "../batch-write.ts";
 import { addCosts, type Cost, Meter, NO_COST } from "../call.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import type { Collisions, CollisionSettings, RowItem } from "./collisions.ts";
 import { openInFlight } from "./in-flight.ts";
+import type { PlannedRow } from "./plan-row.ts";
 
 /** A row that was not loaded. */
 export interface FailedRow {
@@ -248,62 +239,6 @@ export const mayContinue = (state: LoadState): boolean => {
   return !state.reason && !state.thrown;
 };
 
-/** How a row is written: in a batch, or by a write of its own, which no other write of the same keys may overlap. */
-export type PlannedRow =
-  | { readonly kind: "batch"; readonly items: readonly RowItem[] }
-  | {
-      readonly kind: "alone";
-      readonly items: readonly RowItem[];
-      readonly write: LogicalWrite;
-      readonly keys: readonly string[];
-      /** Of a row that counts somewhere: all items that it concerns, so that rows can share a transaction. */
-      readonly concerns: readonly string[] | undefined;
-    };
-
-const isUnconditionalPut = (item: WriteItem): item is PutStep & { readonly shape: Shape } =>
-  item.kind === "put" && item.terms.length === 0 && item.shape !== undefined;
-
-/** An item as far as its row is given: index keys may need what follows from other rows. */
-const givenItem = (key: Key, shape: Shape, row: Row): Item => {
-  const item: Record<string, AttributeValue> = { ...key };
-  for (const field in row) {
-    // What only keys hold has no attribute of its own.
-    const attribute = field === "from" || field === "to" ? undefined : attributeOf(shape, field);
-    if (attribute !== undefined && row[field] !== undefined) item[attribute] = encodeField(shape, field, row[field]);
-  }
-  return item;
-};
-
-/** Plans one row's write; it goes into a batch if its plan consists of puts without conditions. */
-export const planRow = (catalog: Catalog, write: LogicalWrite, now: number): PlannedRow => {
-  if (write.kind !== "put" && write.kind !== "putEdge")
-    throw new EdgetableError("invariant", `a load puts, it does not ${write.kind}: a defect of edgetable`);
-  const items: RowItem[] = [];
-  const plan = planWrite(catalog, write, {}, { now });
-  if (plan.kind === "ready" && plan.items.length > 0 && plan.items.every(({ item }) => isUnconditionalPut(item))) {
-    for (const { item } of plan.items as readonly { readonly item: PutStep & { readonly shape: Shape } }[])
-      items.push({ id: keyId(item.key), shape: item.shape, item: item.item });
-    return { kind: "batch", items };
-  }
-  const subject = subjectOf(catalog, write);
-  const reverse = write.kind === "putEdge" ? write.reverse : {};
-  const places = subject.kind === "edge" ? edgeCopies(subject, write.row, reverse) : [{ shape: subject.entry.shape, row: write.row }];
-  const isFilled = [...derivedNames(subject.entry.definition), ...timeNames(subject.entry.definition)].length > 0;
-  for (const { shape, row } of places) {
-    const key = keyOf(catalog, shape, row);
-    items.push({ id: keyId(key), shape, item: isFilled ? givenItem(key, shape, row) : encodeItem(catalog, shape, row) });
-  }
-  const keys = items.map(({ id }) => id);
-  // Writes that share a marker or a guard go one after the other, so that they do not cancel each other's transactions.
-  const concerns = [...keys];
-  for (const { rule, key } of derive(catalog, { subject, before: null, after: write.row })) {
-    concerns.push(keyId(key));
-    if (rule.shared) keys.push(keyId(key));
-  }
-  const isCounted = subject.kind !== "node" && keys.length > items.length;
-  return { kind: "alone", items, write, keys, concerns: isCounted ? concerns : undefined };
-};
-
 // An input that makes one key over and over must not keep a batch open for ever.
 const MOST_IN_BATCH = 10 * BATCH_WRITE_ITEMS;
 
@@ -333,6 +268,12 @@ interface OpenGroup {
 // "TransactWriteItems: 100 items" (ServiceQuotas); a row may turn out to concern a few more, and is then written alone.
 const MOST_IN_GROUP = 90;
 
+// Rows that come before the node at which they count wait for it, up to so many at a time (some 10 MB).
+const MOST_WAITING = 10_000;
+
+/** Rows whose node is not there yet, by the key of their item: of several rows that make it, the last one is written. */
+type WaitingRows = Map<string, { readonly rows: readonly number[]; readonly planned: AloneRow; readonly error: EdgetableError }>;
+
 /** Something to wait for, if there is anything: most rows only fill a batch. */
 export type Pause = Promise<unknown> | undefined;
 
@@ -347,8 +288,14 @@ export interface RowWriter {
 }
 
 /** Sends what was gathered. */
-const openSender = (session: Session, state: LoadState, written: () => void) => {
+const openSender = (session: Session, state: LoadState, { waiting, written }: { waiting: WaitingRows; written: () => void }) => {
   const { settings } = state;
+
+  /** Notes that a row waits no more, nor an earlier one of the same item: that would be written over it. */
+  const settled = (row: number, { items }: AloneRow): void => {
+    const id = items[0]?.id ?? "";
+    if ((waiting.get(id)?.rows.at(-1) ?? Infinity) <= row) waiting.delete(id);
+  };
 
   const contextOf = (): CallContext => ({
     meter: new Meter(),
@@ -376,15 +323,24 @@ const openSender = (session: Session, state: LoadState, written: () => void) => 
     }
   };
 
-  const sendAlone = async (row: number, write: LogicalWrite, items: number): Promise<void> => {
+  const sendAlone = async (row: number, planned: AloneRow): Promise<void> => {
     const context = contextOf();
-    const result = await runWrites(session, [write], context);
-    countWritten(state, result.ok ? items : 0, context.meter.cost);
-    if (result.ok) await finishCopies(result.jobs);
-    if (!result.ok) {
-      const { failure } = result.failed[0] ?? {};
-      const why = showReason(failure ?? { reason: "rolledBack" });
-      failRow(state, row, new EdgetableError("execute.notWritten", `It was not written: ${why}.`, { details: { ...failure } }));
+    const { write, items } = planned;
+    const result = await runWrites(session, [write], context).catch((error: unknown) => {
+      settled(row, planned);
+      throw error;
+    });
+    countWritten(state, result.ok ? items.length : 0, context.meter.cost);
+    const { failure = { reason: "rolledBack" } } = (!result.ok && result.failed[0]) || {};
+    const error = new EdgetableError("execute.notWritten", `It was not written: ${showReason(failure)}.`, { details: { ...failure } });
+    const id = items[0]?.id ?? "";
+    const rows = waiting.get(id)?.rows ?? [];
+    if (!result.ok && failure.reason === "endMissing")
+      waiting.set(id, { rows: rows.includes(row) ? rows : [...rows, row], planned, error });
+    else {
+      settled(row, planned);
+      if (result.ok) await finishCopies(result.jobs);
+      else failRow(state, row, error);
     }
     written();
   };
@@ -400,24 +356,22 @@ const openSender = (session: Session, state: LoadState, written: () => void) => 
       });
       const items = result?.ok ? rows.reduce((sum, { planned }) => sum + planned.items.length, 0) : 0;
       countWritten(state, items, context.meter.cost);
-      if (result?.ok) await finishCopies(result.jobs);
-      if (result?.ok) return written();
+      if (result?.ok) {
+        for (const { row, planned } of rows) settled(row, planned);
+        await finishCopies(result.jobs);
+        return written();
+      }
     }
-    for (const { row, planned } of rows) await writeUnlessHalted(state, [row], () => sendAlone(row, planned.write, planned.items.length));
+    for (const { row, planned } of rows) await writeUnlessHalted(state, [row], () => sendAlone(row, planned));
   };
 
   return { sendBatch, sendAlone, sendGroup };
 };
 
-/**
- * Opens a writer of rows: most of them in batches, some alone.
- *
- * @param written called after each write
- */
-export const openWriter = (session: Session, state: LoadState, written: () => void): RowWriter => {
+/** Gathers rows: most of them in batches, some in groups or alone. */
+const openGathering = (state: LoadState, { sendBatch, sendAlone, sendGroup }: ReturnType<typeof openSender>): RowWriter => {
   const { settings } = state;
   const inFlight = openInFlight(settings.concurrency);
-  const { sendBatch, sendAlone, sendGroup } = openSender(session, state, written);
   const keepsOrder = settings.order === "kept";
   let open: OpenBatch | undefined;
   let group: OpenGroup | undefined;
@@ -468,13 +422,13 @@ export const openWriter = (session: Session, state: LoadState, written: () => vo
   };
 
   const startAlone = async (row: number, planned: AloneRow): Promise<void> => {
-    const { write, items, keys, concerns } = planned;
+    const { keys, concerns } = planned;
     // What the open batch writes to one of its keys comes first.
     const isFirst = keepsOrder && (concerns ?? keys).some((id) => open?.requests.has(id));
     if (isFirst || (open && row - open.firstRow >= MOST_BEHIND)) await flush();
     if (concerns) return addToGroup(row, planned, concerns);
     if (keepsOrder && keys.some((id) => group?.concerns.has(id))) await flushGroup();
-    const run = (): Promise<void> => writeUnlessHalted(state, [row], () => sendAlone(row, write, items.length));
+    const run = (): Promise<void> => writeUnlessHalted(state, [row], () => sendAlone(row, planned));
     await inFlight.start({ firstRow: row, keys, run });
   };
 
@@ -486,5 +440,40 @@ export const openWriter = (session: Session, state: LoadState, written: () => vo
       await inFlight.done();
     },
     position: (end) => Math.min(inFlight.position(end), open?.firstRow ?? end, group?.rows[0]?.row ?? end, state.stuck),
+  };
+};
+
+/**
+ * Opens a writer of rows. Rows whose node is not there yet wait for it.
+ *
+ * @param written called after each write
+ */
+export const openWriter = (session: Session, state: LoadState, written: () => void): RowWriter => {
+  const waiting: WaitingRows = new Map();
+  const gathering = openGathering(state, openSender(session, state, { waiting, written }));
+  const inOrder = () => [...waiting.values()].toSorted((a, b) => a.rows.at(-1)! - b.rows.at(-1)!);
+
+  /** Writes the rows that wait, as often as it helps: a part may be the end that others wait for. The rest fail. */
+  const settleWaiting = async (): Promise<void> => {
+    await gathering.finish();
+    for (let left = Infinity; waiting.size > 0 && waiting.size < left && !state.halted;) {
+      left = waiting.size;
+      for (const { rows, planned } of inOrder()) await gathering.write(rows.at(-1)!, planned);
+      await gathering.finish();
+    }
+    if (state.halted) return;
+    for (const { rows, error } of inOrder()) for (const row of rows) failRow(state, row, error);
+    waiting.clear();
+  };
+
+  return {
+    write: (row, planned) =>
+      waiting.size < MOST_WAITING ? gathering.write(row, planned) : settleWaiting().then(() => gathering.write(row, planned)),
+    finish: settleWaiting,
+    position: (end) => {
+      let first = gathering.position(end);
+      for (const { rows } of waiting.values()) first = Math.min(first, rows[0] ?? end);
+      return first;
+    },
   };
 };

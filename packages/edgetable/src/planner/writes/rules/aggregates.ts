@@ -107,8 +107,10 @@ export interface Delta extends Contribution {
   readonly node: NodeEntry;
   readonly id: Row;
   readonly added: Readonly<Record<string, string>>;
-  /** True if the change ties something to the node, which must be there. */
+  /** True if the change ties something new to the node, which must be there and must not be about to be deleted. */
   readonly ties: boolean;
+  /** True of a new edge whose ends nothing else checks: it may begin to count, so the node must be there whatever is added. */
+  readonly always: boolean;
 }
 
 const NONE: readonly Delta[] = [];
@@ -132,6 +134,8 @@ const addends = (aggregate: Aggregate, row: Row | null | undefined): Readonly<Re
 export const addTo = (sums: Record<string, string>, added: Readonly<Record<string, string>>, negates = false): void => {
   for (const name in added) sums[name] = addDecimals(sums[name] ?? "0", negates ? negateDecimal(added[name]!) : added[name]!);
 };
+
+const isNothing = (added: Readonly<Record<string, string>>): boolean => Object.values(added).every((decimal) => Number(decimal) === 0);
 
 const isTransactional = ({ fact }: Aggregate): boolean => isKeptInNode(fact);
 
@@ -195,10 +199,11 @@ export const lookOfRow = (
 };
 
 const deltasOf = (catalog: Catalog, change: RowChange): readonly Delta[] => {
-  const { subject, before, after, changes } = change;
+  const { subject, before, after, changes, related } = change;
   if (subject.kind === "node" || before === undefined) return NONE;
   const all = aggregatesOver(catalog, subject);
   if (all.length === 0) return NONE;
+  const isUnchecked = subject.kind === "edge" && related === "unchecked";
   const deltas = new Map<string, Delta & { readonly added: Record<string, string> }>();
   for (const aggregate of all) {
     if (!isTransactional(aggregate) || (changes && !aggregate.fields.some((field) => isChanged(changes, field)))) continue;
@@ -210,20 +215,21 @@ const deltasOf = (catalog: Catalog, change: RowChange): readonly Delta[] => {
       const text = keyId(key);
       let delta = deltas.get(text);
       const [less, more] = [addends(aggregate, before), addends(aggregate, after)];
+      const ties = !before && after !== null;
       // A part that nothing counted may be there without its node, which would not count it when it is created.
-      const ties = (!before && after !== null) || (Object.keys(less).length === 0 && Object.keys(more).length > 0);
+      const begins = subject.kind === "part" && isNothing(less) && !isNothing(more);
       const end = subject.kind === "edge" && subject.to.id === id ? "to" : "from";
-      const failure: Failure = { reason: "endMissing", end, id };
-      if (!delta || (ties && !delta.ties))
+      const failure: Failure | undefined = ties || begins ? { reason: "endMissing", end, id } : delta?.failure;
+      if (!delta || failure !== delta.failure)
         deltas.set(
           text,
-          (delta = { rule: aggregates, key, node, id, added: delta?.added ?? {}, ties, failure: ties ? failure : undefined }),
+          (delta = { rule: aggregates, key, node, id, added: delta?.added ?? {}, ties, always: ties && isUnchecked, failure }),
         );
       addTo(delta.added, less, true);
       addTo(delta.added, more);
     }
   }
-  return [...deltas.values()].filter(({ added }) => Object.keys(added).length > 0);
+  return [...deltas.values()].filter(({ added, always }) => always || Object.keys(added).length > 0);
 };
 
 /** The attribute that shows an average, from the sum and the number that are kept beside it. */
@@ -252,8 +258,14 @@ const settleNode = (
   const sums: Record<string, string> = {};
   for (const { added } of [first, ...more]) addTo(sums, added);
   const tying = [first, ...more].find(({ ties }) => ties);
+  const needing = tying ?? [first, ...more].find(({ failure }) => failure);
+  const marked: readonly Term[] =
+    tying?.failure && cascades(catalog, node.name)
+      ? // The node's deletion would not see what is tied to it now, and leave it behind.
+        [{ kind: "equals", attribute: DELETING, value: undefined, failure: tying.failure }]
+      : [];
   const changed = Object.keys(sums).filter((name) => sums[name] !== "0");
-  if (changed.length === 0) return null;
+  if (changed.length === 0 && ![first, ...more].some(({ always }) => always)) return null;
   // A node that the same call writes whole takes what is added into its item.
   const put = working.staged.find(({ item, key: of }) => item?.kind === "put" && sameKey(of, key))?.item as PutStep | undefined;
   if (put) {
@@ -263,9 +275,11 @@ const settleNode = (
     return { kind: "update", key, terms: [], shape, changes: { set: shown, remove, add: numbers, append: {} } };
   }
   const image = knownImage(working, key);
+  if (image !== null && changed.length === 0)
+    return { kind: "check", key, terms: [{ kind: "present", failure: needing?.failure ?? STALE }, ...marked], shape };
   if (image === null) {
-    // What is taken away from a node that is gone is not counted anywhere.
-    return tying ? { kind: "failure", of: tying } : { kind: "check", key, terms: [{ kind: "absent", failure: STALE }], shape };
+    // What a node that is gone had counted is not counted anywhere, nor what an edge to it, which a deletion removes, would add.
+    return needing ? { kind: "failure", of: needing } : { kind: "check", key, terms: [{ kind: "absent", failure: STALE }], shape };
   }
   const behind = Object.entries(definition.derived ?? {}).flatMap(([name, fact]) =>
     fact.operation === "average" && isKeptInNode(fact) ? [sumHidden(name), countHidden(name)] : [],
@@ -273,10 +287,7 @@ const settleNode = (
   const showsAverage = changed.some((name) => behind.includes(name));
   const look: Look | undefined = showsAverage ? { fields: behind, reason: "the average follows from its sum" } : undefined;
   const exact: Record<string, string> = { [DERIVED]: "1" };
-  const terms: Term[] = [];
-  // The node's deletion would not see what is counted now, and leave it behind.
-  if (tying?.failure && cascades(catalog, node.name))
-    terms.push({ kind: "equals", attribute: DELETING, value: undefined, failure: tying.failure });
+  const terms: Term[] = [...marked];
   for (const name of changed) {
     const isKept = image === undefined || Object.hasOwn(image, name) || behind.includes(name);
     // An item that is older than the declaration has no such attribute until a migration computes it.
@@ -289,7 +300,7 @@ const settleNode = (
   const { set, remove } = image && showsAverage ? averages(node, image, sums) : { set: {}, remove: [] };
   const add = Object.fromEntries(Object.entries(exact).map(([name, sum]) => [name, readDecimal(sum)]));
   const changes = { set, remove, add, append: {} };
-  const there: Term = { kind: "present", failure: tying?.failure ?? STALE };
+  const there: Term = { kind: "present", failure: needing?.failure ?? STALE };
   const update = changeItem(working, {
     shape,
     key,

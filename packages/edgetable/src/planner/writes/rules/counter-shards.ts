@@ -92,7 +92,8 @@ const deltasOf = (catalog: Catalog, subject: EdgeBetween, { before, after, chang
       const key = counterKey(catalog, set, end.id, shardOf(set, otherText(catalog, subject, end)));
       let delta = found.get(keyId(key));
       if (!delta) {
-        const ties = after !== null && after !== undefined && !changes && related !== "unchecked";
+        // A new edge needs its node even where ends are unchecked: a node begins with counters of nothing.
+        const ties = after !== null && after !== undefined && !changes && (related !== "unchecked" || !before);
         const failure: Failure | undefined = ties
           ? { reason: "endMissing", end: end === subject.to ? "to" : "from", id: end.id }
           : undefined;
