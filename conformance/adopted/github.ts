@@ -16,8 +16,8 @@ const owner = ["repo_owner", "repo_name"] as const;
 const issueNumber = { issue_number: "{issue_number:number}" };
 const pullNumber = { pull_request_number: "{pull_request_number:number}" };
 
-// A repository is in GSI2 beside its forks, a fork beside the others of its source: the application says where (`network…`),
-// because a template has no alternative to `{fork_source.repo_owner}` for repositories without one.
+// A repository is in GSI2 beside its forks, a fork beside the others of its source: what GSI2 holds (`network…`) is filled from the
+// source of a fork, and else from the repository itself.
 // Comments lie in partitions of their own, under numbers without zeros: nodes without items.
 const graph = (table: string) =>
   defineGraph({
@@ -38,9 +38,9 @@ const graph = (table: string) =>
           created_at: text,
           updated_at: text,
           updated: text,
-          networkOwner: text,
-          networkName: text,
-          networkSort: text,
+          networkOwner: text.optional(),
+          networkName: text.optional(),
+          networkSort: text.optional(),
           fork_source: z.object(repository).optional(),
           issues_and_pull_request_count: z.int(),
           fork_count: z.int(),
@@ -112,6 +112,11 @@ const graph = (table: string) =>
             repo_name: "{repo_name}",
           },
           delimiters: { GSI2SK: whole, repo_owner: whole, repo_name: whole },
+          fill: {
+            networkOwner: ["{fork_source.repo_owner}", "{repo_owner}"],
+            networkName: ["{fork_source.repo_name}", "{repo_name}"],
+            networkSort: [{ with: "fork_source", value: "FORK#{repo_owner}" }, "#REPO#{repo_name}"],
+          },
         },
         pull: {
           type: "pull_request",
@@ -269,6 +274,8 @@ const [original, older, fork]: readonly [Repo, Repo, Repo] = [
   { repo_owner: "noa", repo_name: "tool", updated_at: "2024-04-04T00:00:00Z", fork_source: tool },
 ];
 
+const forked: Repo = { repo_owner: "lee", repo_name: "tool", updated_at: "2024-06-06T00:00:00Z", fork_source: tool };
+
 type Db = ReturnType<ReturnType<typeof graph>["connect"]>;
 
 export const github: Design<Db> = {
@@ -411,6 +418,16 @@ export const github: Design<Db> = {
       what: "a comment on a pull request",
       call: (db) => db.pullComment.create({ ...tool, pull_request_number: 14 }, remarkRow("2aM")).orThrow(),
       puts: [pullRemark(14, "2aM")],
+    },
+    {
+      what: "a fork, beside its source",
+      call: (db) => db.repo.create({ ...stored(forked), updated: forked.updated_at }).orThrow(),
+      puts: [repoItem(forked)],
+    },
+    {
+      what: "a fork that leaves its source",
+      call: (db) => db.repo.update({ repo_owner: "lee", repo_name: "tool" }, { remove: ["fork_source"] }).orThrow(),
+      puts: [repoItem({ repo_owner: "lee", repo_name: "tool", updated_at: forked.updated_at })],
     },
     {
       what: "a push, which moves the repository to the front",

@@ -2,6 +2,7 @@ import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { hasKey, keyBytes, renderTemplate, sameValue } from "../keys/template.ts";
 import { type Catalog, isHalfEntry, keyAttributes, type KindMatch, type Shape, otherPlace } from "../schema/catalog.ts";
 import { refuseStoredNames } from "../schema/check-values.ts";
+import { filledRow } from "../schema/fills.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";
@@ -36,9 +37,10 @@ export const checkLength = <Text extends string | undefined>(catalog: Catalog, a
  *
  * @throws {keys.incomplete} when a field that it needs is missing and the attribute is not declared sparse.
  */
-export const keyText = (shape: Shape, attribute: string, row: Row): string | undefined => {
+export const keyText = (shape: Shape, attribute: string, given: Row): string | undefined => {
   const template = shape.keys[attribute];
   if (!template) return undefined;
+  const row = shape.fills.length > 0 ? filledRow(shape.fills, given) : given;
   if (!hasKey(template, row)) return undefined;
   const text = renderTemplate(template, row);
   if (text === undefined) {

@@ -14,6 +14,7 @@ import {
 } from "./catalog.ts";
 import { defaultLayout } from "./default-layout.ts";
 import { endTypes, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPart } from "./definition.ts";
+import { fillsOf, withFills } from "./fills.ts";
 import type { FormerSettings } from "./former.ts";
 import { datesOf, derivedNames, factsOf } from "./facts.ts";
 import { type ItemLayout, type KeyCondition, type KindCondition, type Layout, type ShardingLayout, countList, keyType } from "./layout.ts";
@@ -195,7 +196,9 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
   if (sort !== undefined && layout.sortKey !== undefined) templates[layout.sortKey] = sort;
   Object.assign(templates, item?.keys);
   // Records by attribute have no prototype: an attribute may be called "constructor".
-  const parsed = mapValues(templates, (source, attribute) => parseKey(attribute, source, { macros, item, layout, escapes }));
+  const context = { macros, item, layout, escapes };
+  const fills = fillsOf(item?.fill, (field, source) => parseKey(field, source, { ...context, item: undefined }));
+  const parsed = mapValues(templates, (source, attribute) => withFills(parseKey(attribute, source, context), fills));
   const keys = withoutPrototype(parsed);
   const tableKeys = keyAttributes(layout);
   const keyed = keyedFields(tableKeys, keys);
@@ -212,6 +215,7 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
     ...identity,
     typeValue: layout.typeAttribute === undefined || item?.type === false ? undefined : (item?.type ?? seed.definition),
     match: Object.entries(item?.match ?? {}).map(([field, condition]) => toMatch(field, named[field] ?? field, condition)),
+    fills,
     keys,
     sparse: item?.sparse ?? [],
     halves: item?.halves ?? false,

@@ -2,6 +2,7 @@ import { type OneWayText, type Template, leadOf, sameValue, templatesOverlap } f
 import type { GraphDefinition, AnyEdge, AnyNode, AnyPart } from "./definition.ts";
 import type { Retyping, StoredForm } from "./former.ts";
 import type { Facts } from "./facts.ts";
+import type { Fill } from "./fills.ts";
 import type { IndexProjection, Layout } from "./layout.ts";
 import type { TimeAttributes } from "./timestamps.ts";
 import { attributeNames } from "./standard-schema.ts";
@@ -76,6 +77,7 @@ export interface Shape {
   readonly typeValue: string | undefined;
   /** What else has to hold of an item of the kind. */
   readonly match: readonly KindMatch[];
+  readonly fills: readonly Fill[];
   /** Every computed attribute, the table's own keys first. */
   readonly keys: Readonly<Record<string, Template>>;
   readonly sparse: readonly string[];

@@ -71,7 +71,16 @@ export interface ItemLayout {
    * values is refused, and each write is on condition that the item is of its kind.
    */
   readonly match?: Readonly<Record<string, KindCondition>>;
+  /**
+   * Attributes of the schema that index keys hold and nothing else, filled from the first of several that the row can fill:
+   * `{ networkOwner: ["{fork_source.owner}", "{owner}"] }`, or `{ with: "fork_source", value: "FORK#{owner}" }`. Rows are written
+   * without them; reads give them, and searches find by them. They are optional in the schema.
+   */
+  readonly fill?: Readonly<Record<string, readonly FillSource[]>>;
 }
+
+/** A text of fixed text and fields, as in a key's template; with `with`, only for rows that have the named attribute. */
+export type FillSource = string | { readonly with: string; readonly value: string };
 
 /** What an attribute holds in the items of one kind: a value, one of a list, a text with a fixed beginning, anything or nothing. */
 export type KindCondition =

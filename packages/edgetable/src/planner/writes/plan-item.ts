@@ -6,6 +6,7 @@ import { keepDigits } from "../../requests/attribute-value.ts";
 import { attributeOf, encodeItem, keyIfComplete, keyOf, keyOfItem } from "../../requests/encode-item.ts";
 import type { Catalog, Shape } from "../../schema/catalog.ts";
 import { hiddenNames } from "../../schema/facts.ts";
+import { filledRow } from "../../schema/fills.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
 import { own, type Row } from "../../util/row.ts";
 import { atTime, atVersion, changeItem, seenAt, storedVersion, unchangedFields, withTimes } from "./rules/computed-attributes.ts";
@@ -80,7 +81,7 @@ export const planCreate = (working: WorkingSet, write: CreateWrite, exists?: Fai
   const row = atVersion(withTimes(working, shape, { row: filled.row }), shape.version, 1);
   stage(working, putStep(catalog, { shape, row }, [absentOrExpired(working, shape, exists)]));
   stageDerived(working, { subject, before: null, after: row });
-  return { kind: "staged", row };
+  return { kind: "staged", row: filledRow(shape.fills, row) };
 };
 
 /** Writes a whole node or part, whatever is there; reads it first if a rule looks at the row before. */
@@ -105,7 +106,7 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
   stage(working, putStep(catalog, { shape, row, digits }, [...guardTerms(shape, guards), ...terms]));
   const before = image ? decodeItem(catalog, shape, image) : image;
   stageDerived(working, { subject, before, after: row, related });
-  return { kind: "staged", row };
+  return { kind: "staged", row: filledRow(shape.fills, row) };
 };
 
 /**

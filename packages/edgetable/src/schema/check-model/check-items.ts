@@ -141,6 +141,31 @@ const checkMatches = (catalog: Catalog, shape: Shape, report: Report): void => {
   }
 };
 
+/** Fields that a layout fills: index keys hold them, and nothing else does. */
+const checkFills = (catalog: Catalog, shape: Shape, report: Report): void => {
+  const definition = definitionOf(catalog, shape);
+  const names = definition?.schema && attributeNames(definition.schema);
+  const tableKeys = keyAttributes(catalog.index);
+  for (const { field, sources } of shape.role === "reference" ? [] : shape.fills) {
+    const place = `layout.${placeOf(shape)}.fill.${field}`;
+    const heads = sources.flatMap((source) => [...source.template.fields, ...(source.with === undefined ? [] : [source.with])]);
+    const known = names && [
+      ...names,
+      ...(shape.kind === "node" ? [] : ["from", "to", ...(catalog.nodes[shape.from ?? ""]?.idFields ?? [])]),
+    ];
+    reportUnknown(report, place, [field, ...heads.map((path) => path.split(".")[0] ?? path)], {
+      rule: "attribute",
+      what: `an attribute of "${shape.definition}"`,
+      known,
+    });
+    const keys = Object.entries(shape.keys).flatMap(([attribute, { fields }]) => (fields.includes(field) ? [attribute] : []));
+    if (sources.length === 0) report("setting", place, 'nothing fills it. Give a template, such as "{owner}".');
+    else if (heads.includes(field)) report("setting", place, "it would be filled from itself. Name other attributes.");
+    else if (keys.length === 0 || keys.some((attribute) => tableKeys.includes(attribute)) || !shape.carried.includes(field))
+      report("setting", place, `"${field}" has to be in a key of an index from which it is read, and in no key of the table.`);
+  }
+};
+
 /** A field as its template writes it, such as `{at:date}`. */
 const writtenField = ({ source }: Template, path: string): string => {
   const pieces = source.split("{").map((piece) => piece.split("}")[0] ?? "");
@@ -202,6 +227,7 @@ export const checkItems = (catalog: Catalog, report: Report): void => {
     checkLength(catalog, shape, report);
     checkStoredNames(catalog, shape, report);
     checkMatches(catalog, shape, report);
+    checkFills(catalog, shape, report);
     checkIdleNames(shape, report);
     checkFormats(catalog, shape, report);
   }

@@ -190,6 +190,7 @@ const itemLayout = {
     );
   },
   match: namesIn,
+  fill: namesIn,
   attributes: namesIn,
   keys: namesIn,
   delimiters: namesIn,

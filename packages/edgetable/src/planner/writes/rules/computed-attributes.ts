@@ -18,6 +18,7 @@ import {
 } from "../../../requests/encode-item.ts";
 import { keyTextOf } from "../../../requests/attribute-value.ts";
 import { attributesOf } from "../../../schema/facts.ts";
+import { filledRow } from "../../../schema/fills.ts";
 import { attributeNames } from "../../../schema/standard-schema.ts";
 import { type Catalog, definitionOf, indexEntries, isHalfEntry, type Shape, otherPlace } from "../../../schema/catalog.ts";
 import { type TimeAttributes, timeIn, timesOf } from "../../../schema/timestamps.ts";
@@ -441,6 +442,11 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
   const { shape, key, known, changes, guards, look, there = present, terms: further = [], keepsVersion } = change;
   if (shape.match.length > 0)
     checkMatch(shape, { ...changes.append, ...changes.add, ...changes.set }, (field) => isChanged(changes, field));
+  const fill = shape.fills.find(({ field }) => isChanged(changes, field));
+  if (fill) {
+    const message = `"${fill.field}" of "${shape.definition}" is filled from other attributes (layout fill). Change those.`;
+    throw new EdgetableError("schema.immutableAttribute", message, { details: { attribute: fill.field } });
+  }
   let image = knownImage(working, key);
   if (image === undefined) {
     const reason = look?.reason ?? (needsImage(catalog, change) ? "a computed attribute needs what is not in the call" : undefined);
@@ -465,6 +471,7 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
   const sums = image ? sumsOf(change, image) : {};
   const after: Record<string, unknown> = { ...row };
   for (const field in sums) after[field] = readDecimal(sums[field]!);
+  if (before) Object.assign(after, filledRow(shape.fills, after));
   const isResolved = before !== undefined && !keepsVersion;
   const effect = fieldEffects(catalog, shape, isResolved ? resolvedChanges(changes, after) : changes);
   keepDigits(catalog, shape, effect, isResolved ? sums : change.exact);
