@@ -94,16 +94,15 @@ test("where their sort keys begin alike, the Query takes what is known of it", a
 test("where the sort key of each says more, each has a Query of its own", async () => {
   const { db, queries } = await open();
   const found = await db.find(["order", "note"]).where({ day: "01", total: 5 }).rows();
-  expect(queries().map(([index, , , sort]) => [index, sort])).toEqual([
-    ["GSI1", "ORDER#0005#"],
-    ["GSI1", "NOTE#0005#"],
-  ]);
+  const sorts = queries().map(([index, , , sort]) => `${String(index)} ${String(sort)}`);
+  expect(sorts.toSorted()).toEqual(["GSI1 NOTE#0005#", "GSI1 ORDER#0005#"]);
   expect(found.map(({ kind }) => kind)).toEqual(["note", "order"]);
 });
 
 test("kinds in several partitions of the table are merged in the order of its sort key", async () => {
   const { db, queries } = await open();
   const found = await db.find(["member", "order"]).where({ team: "t" }).rows();
-  expect(queries().map(([, , partition]) => partition)).toEqual(["MEMBERS#t", "TEAM#t"]);
+  const partitions = queries().map(([, , partition]) => String(partition));
+  expect(partitions.toSorted()).toEqual(["MEMBERS#t", "TEAM#t"]);
   expect(found.map(({ kind }) => kind)).toEqual(["order", "order", "order", "member"]);
 });
