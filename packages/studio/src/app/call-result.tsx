@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { PatternAnswer, WirePlan } from "../wire.ts";
 import { counted, Failure, Notice } from "./item-parts.tsx";
-import { AnswerTable, Figures, Waterfall } from "./pattern-answer.tsx";
+import { AnswerTable, Figures, isRow, Waterfall } from "./pattern-answer.tsx";
 import { PlanTree } from "./plan-tree.tsx";
 
 /** How the run of a call stands. */
@@ -9,10 +9,6 @@ export type Run =
   | { readonly state: "running"; readonly before?: PatternAnswer | undefined }
   | { readonly state: "done"; readonly answer: PatternAnswer }
   | { readonly state: "failed"; readonly error: { readonly code?: string; readonly message: string } };
-
-type Parameters = Readonly<Record<string, unknown>>;
-
-export const isRow = (value: unknown): value is Parameters => typeof value === "object" && value !== null && !Array.isArray(value);
 
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 const kebab = (operation: string): string => operation.replaceAll(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase();

@@ -2,9 +2,10 @@ import type { ReactNode } from "react";
 import type { PatternAnswer, SentAttempt, WireCost } from "../wire.ts";
 import { counted, Notice, showText, showUnits } from "./item-parts.tsx";
 
-type Row = Readonly<Record<string, unknown>>;
+export type Row = Readonly<Record<string, unknown>>;
 
-const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);
+/** True for an object of JSON: not a list. */
+export const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What JSON lacks comes as `{"$date": …}`, `{"$bigint": …}`, `{"$set": …}` or `{"$bytes": …}`. */
 const unmarked = (value: unknown): unknown => {

@@ -1,11 +1,11 @@
 import { lazy, Suspense, useState, type KeyboardEvent, type ReactNode } from "react";
 import type { ModelAnswer, PatternAnswer, WirePattern } from "../wire.ts";
 import { post, useAnswer, type ApiError } from "./api.ts";
-import { asCommands, CallResult, continued, isRow, type Run } from "./call-result.tsx";
+import { asCommands, CallResult, continued, type Run } from "./call-result.tsx";
 import { CopyButton } from "./item-panel.tsx";
 import { Notice } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
-import { showPlain } from "./pattern-answer.tsx";
+import { isRow, showPlain } from "./pattern-answer.tsx";
 import { addressOf, go, linkTo, type Query } from "./route.ts";
 import "./patterns.css";
 

@@ -1,11 +1,8 @@
 import type { ReactNode } from "react";
-
-type Plain = Readonly<Record<string, unknown>>;
-
-const isPlain = (value: unknown): value is Plain => typeof value === "object" && value !== null && !Array.isArray(value);
+import { isRow, type Row } from "./pattern-answer.tsx";
 
 /** What a part of a plan is called: its kind, and what it is about. */
-const titleOf = (part: Plain, otherwise: string): string => (typeof part["kind"] === "string" ? part["kind"] : otherwise);
+const titleOf = (part: Row, otherwise: string): string => (typeof part["kind"] === "string" ? part["kind"] : otherwise);
 
 /** A template, a condition or another small thing in a line; undefined if it has parts of its own. */
 const inLine = (value: unknown): string | undefined => {
@@ -14,7 +11,7 @@ const inLine = (value: unknown): string | undefined => {
     const all = value.map(inLine);
     return all.every((one) => one !== undefined) ? all.join(", ") : undefined;
   }
-  if (!isPlain(value)) return undefined;
+  if (!isRow(value)) return undefined;
   if (typeof value["source"] === "string") return value["source"];
   if ("kind" in value && typeof value["input"] === "object") return undefined;
   const entries = Object.entries(value).filter(([, one]) => one !== undefined);
@@ -28,12 +25,12 @@ const isNothing = (value: unknown): boolean =>
   value === undefined ||
   value === false ||
   (Array.isArray(value) && value.length === 0) ||
-  (isPlain(value) && Object.keys(value).length === 0);
+  (isRow(value) && Object.keys(value).length === 0);
 
 /** A plan as a tree: each part with its kind, its settings, and the parts that it takes its rows from. */
 export const PlanTree = ({ part, name = "" }: { readonly part: unknown; readonly name?: string }): ReactNode => {
   if (Array.isArray(part)) return part.map((one, at) => <PlanTree key={at} part={one} name={name} />);
-  if (!isPlain(part)) return null;
+  if (!isRow(part)) return null;
   const entries = Object.entries(part).filter(([key, value]) => key !== "kind" && !isNothing(value));
   const facts = entries.flatMap(([key, value]) => {
     const text = inLine(value);

@@ -1,10 +1,11 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import type { ModelAnswer, ScratchAnswer } from "../wire.ts";
 import { post, useAnswer } from "./api.ts";
-import { asCommands, CallResult, continued, isRow, type Run } from "./call-result.tsx";
+import { asCommands, CallResult, continued, type Run } from "./call-result.tsx";
 import { Confirm, Place } from "./form-parts.tsx";
 import { CopyButton } from "./item-panel.tsx";
 import { useModel } from "./model.ts";
+import { isRow } from "./pattern-answer.tsx";
 import { addressOf, go, type Query } from "./route.ts";
 import { type Completion, completionsAt } from "./scratch-completion.ts";
 
