@@ -34,7 +34,7 @@ beforeAll(async () => {
   modules = join(folder, "modules/index.js");
   await run(process.execPath, [path("../../scripts/bundle-library.mjs"), join(folder, "shipped")]);
   await emitModules(join(folder, "modules"));
-}, 120_000);
+}, 600_000);
 afterAll(async () => {
   await engine.close();
   await rm(folder, { recursive: true, force: true });
