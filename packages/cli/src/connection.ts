@@ -125,6 +125,12 @@ export const withGraph = async <T>(call: Invocation, use: (db: UntypedDb) => Pro
   return withDb(theGraph(await loadModel(options.model, io.cwd)), explain ? { transport: offline } : connectOptions(call), use);
 };
 
+/** `db.<node>` by name, or that of a part that edges may lead to. @throws {cli.usage} if there is neither */
+export const endOf = (db: UntypedDb, name: string): UntypedNode => {
+  const isPart = Object.hasOwn(db.catalog.parts, name) && Object.hasOwn(db.catalog.ends, name);
+  return isPart ? ((db as unknown as Readonly<Record<string, UntypedNode>>)[name] as UntypedNode) : nodeOf(db, name);
+};
+
 /** `db.<node>` by name. @throws {cli.usage} if there is no such node type */
 export const nodeOf = (db: UntypedDb, name: string): UntypedNode => {
   const names = Object.keys(db.catalog.nodes);

@@ -226,6 +226,42 @@ export const checks = [
     },
   },
   {
+    name: "a part at an end of edges: linked from both ends by search, drawn as a node, and read by a call",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, audit, problems } = await openPage();
+      await open("/table?partition=COURSE%23C101");
+      await page.locator(".cells", { hasText: "LECTURE#01" }).click();
+      const link = page.getByRole("region", { name: "Link" });
+      await link.getByLabel("Search teacher", { exact: true }).fill("Knuth");
+      await link.getByRole("button", { name: /Donald Knuth/ }).click();
+      await link.getByRole("button", { name: "Link", exact: true }).press("Enter");
+      await link.getByText(/^Linked to T4/).waitFor();
+      deepEqual(await audit(), []);
+      // A teacher's first kind of edge leads to a course; the other one to a lecture, named by its course and its week.
+      await open("/table?partition=TEACHER%23T4");
+      await page.locator(".cells", { hasText: "Donald Knuth" }).first().click();
+      await link.getByLabel("Edge").selectOption("gives → lecture");
+      await link.getByLabel("Search lecture by").selectOption("topic");
+      await link.getByLabel("Search lecture", { exact: true }).fill("Proofs");
+      await link.getByRole("button", { name: /^C102 · 3 · Proofs/ }).click();
+      await link.getByRole("button", { name: "Link", exact: true }).press("Enter");
+      await link.getByText(/^Linked to C102 · 3/).waitFor();
+      await open("/table?partition=COURSE%23C102");
+      await page.locator(".cells", { hasText: "LECTURE#03" }).click();
+      await page.getByRole("link", { name: "Open in the graph" }).click();
+      await page.locator(".graph-drawing[data-state=settled]").waitFor();
+      const nodes = page.getByRole("list", { name: "Nodes", exact: true });
+      await nodes.getByRole("button", { name: /Donald Knuth/ }).waitFor();
+      await nodes.getByRole("button", { name: /Proofs/ }).waitFor();
+      deepEqual(await audit(), []);
+      await open(`/patterns?call=${encodeURIComponent('db.lecture({ courseId: "C102", week: 3 }).in("gives").nodes()')}`);
+      await page.getByRole("button", { name: /^Run/ }).click();
+      await page.getByRole("cell", { name: "Donald Knuth" }).waitFor();
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "a pattern: planned, run with other values, copied, and restored from its address",
     run: async ({ openPage }) => {
       const { page, open, problems } = await openPage();

@@ -180,35 +180,101 @@ const pictures = [
   { name: "palette", address: "/table", ready: ".cells", act: (page) => page.keyboard.press("Control+k") },
 ];
 
+/** While a migration is under way, and a consumer is behind, of whose records one was not processed. */
+const migrating = [
+  {
+    name: "live-migration",
+    address: "/live",
+    ready: ".live",
+    act: async (page, demo) => {
+      const other = await page.context().newPage();
+      const change = async (title) => {
+        await other.goto(
+          new URL(`/patterns?call=${encodeURIComponent(`db.course.update({ courseId: "C302" }, { title: "${title}" })`)}`, page.url()).href,
+        );
+        await other.getByRole("button", { name: "Run the write" }).click();
+        await other.locator(".answer-json").getByText('"ok": true').waitFor();
+      };
+      await change("Untitled");
+      await demo.consume("catalogue");
+      await page.getByText("A course without a title cannot be printed.").first().waitFor();
+      await change("Graphs");
+      await page.getByText(/\d+ seconds? behind/).waitFor();
+      await other.close();
+    },
+  },
+];
+
+const call = encodeURIComponent('db.student({ studentId: "S001" }).get()');
+
+/** After the engine has stopped: every view says what it could not read. */
+const stopped = [
+  { name: "stopped-table", address: "/table", ready: ".notice.alert" },
+  { name: "stopped-item", address: "/table?item=%5B%22STUDENT%23S001%22%2C%22%23%22%5D", ready: ".panel .notice.alert" },
+  { name: "stopped-shards", address: "/table?index=byName", ready: ".notice.alert" },
+  { name: "stopped-graph", address: "/graph?type=course&id=%7B%22courseId%22%3A%22C301%22%7D", ready: ".notice.alert" },
+  { name: "stopped-rows", address: "/rows?type=student", ready: ".notice.alert" },
+  { name: "stopped-fields", address: "/rows?type=project&parent=%7B%22courseId%22%3A%22C201%22%7D", ready: ".notice.alert" },
+  {
+    name: "stopped-scratch",
+    address: `/patterns?call=${call}`,
+    ready: ".plan",
+    act: async (page) => {
+      await page.getByRole("button", { name: /^Run/ }).click();
+      await page.locator(".notice.alert").waitFor();
+    },
+  },
+  { name: "stopped-model", address: "/model", ready: ".notice.alert" },
+  { name: "stopped-live", address: "/live", ready: ".notice.alert" },
+];
+
+/** The pictures of each demo, one demo after the other. */
+const sets = [
+  { options: { writes: true, projects: true, results: true }, pictures },
+  { options: { writes: true, migrates: true }, pictures: migrating },
+  { options: { projects: true }, pictures: stopped, prepare: (demo) => demo.stopEngine() },
+];
+
 /** Pixels of the pictures: `EDGETABLE_STUDIO_SIZE=1024x700`. */
 const [width = 1440, height = 900] = (process.env.EDGETABLE_STUDIO_SIZE ?? "1440x900").split("x").map(Number);
 const folder = process.argv[2] ?? mkdtempSync(join(tmpdir(), "edgetable-pictures-"));
 const executable = findChromium();
 if (!executable) throw new Error("There is no Chromium. Install Debian's package chromium, or set EDGETABLE_CHROMIUM.");
-const only = process.argv[3];
-const demo = await startDemo(120, { writes: true, projects: true, results: true });
+const isWanted = ({ name }) => new RegExp(process.argv[3] ?? "").test(name);
+
+/** Takes the pictures of one demo in one theme. */
+const take = async (browser, demo, { theme, wanted, isStopped }) => {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
+  const page = await context.newPage();
+  page.on("pageerror", (error) => console.error(error));
+  page.on("console", (message) => message.type() === "error" && !isStopped && console.error(message.text()));
+  await page.goto(demo.link);
+  for (const { name, address, ready, act } of wanted) {
+    await page.goto(new URL(address, demo.link).href);
+    await page.locator(ready).first().waitFor();
+    await act?.(page, demo);
+    // What watches the stream always waits for an answer: these views are ready when their parts are.
+    if (isStopped || /\/(live|table|graph)/.test(page.url())) await page.waitForTimeout(400);
+    else await page.waitForLoadState("networkidle");
+    await page.screenshot({ path: join(folder, `${name}-${theme}.png`) });
+  }
+  await context.close();
+};
+
 const browser = await openChromium(executable);
 try {
-  for (const theme of ["light", "dark"]) {
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme });
-    const page = await context.newPage();
-    page.on("pageerror", (error) => console.error(error));
-    page.on("console", (message) => message.type() === "error" && console.error(message.text()));
-    await page.goto(demo.link);
-    for (const { name, address, ready, act } of pictures) {
-      if (only && !new RegExp(only).test(name)) continue;
-      await page.goto(new URL(address, demo.link).href);
-      await page.locator(ready).first().waitFor();
-      await act?.(page);
-      // What watches the stream always waits for an answer: these views are ready when their parts are.
-      if (/\/(live|table|graph)/.test(page.url())) await page.waitForTimeout(400);
-      else await page.waitForLoadState("networkidle");
-      await page.screenshot({ path: join(folder, `${name}-${theme}.png`) });
+  for (const { options, pictures: all, prepare } of sets) {
+    const wanted = all.filter(isWanted);
+    if (wanted.length === 0) continue;
+    const demo = await startDemo(120, options);
+    try {
+      await prepare?.(demo);
+      for (const theme of ["light", "dark"]) await take(browser, demo, { theme, wanted, isStopped: prepare !== undefined });
+    } finally {
+      await demo.stop();
     }
-    await context.close();
   }
   console.log(folder);
 } finally {
   await browser.close();
-  await demo.stop();
 }

@@ -129,6 +129,8 @@ export const collegeRows = (students, now = Date.now()) => {
         to: { courseId },
         since: 2015 + (at % 9),
       })),
+      // Somebody else gives a course's third lecture.
+      gives: courses.map(([courseId], at) => ({ from: { teacherId: `T${1 + ((at + 1) % teachers.length)}` }, to: { courseId, week: 3 } })),
       requires: requires.map((pair) => ({ from: { courseId: pair.slice(0, 4) }, to: { courseId: pair.slice(5) } })),
     },
   };

@@ -40,6 +40,7 @@ export const college = defineGraph({
     }),
     teaches: edge({ from: "teacher", to: "course", schema: z.object({ since: z.int() }), orderBy: "since:number" }),
     requires: edge({ from: "course", to: "course" }),
+    gives: edge({ from: "teacher", to: "lecture" }),
     sessionOf: edge({ from: "session", to: "student", stored: "reference" }),
   },
   parts: {

@@ -67,6 +67,8 @@ export interface WireType {
   readonly keys: Readonly<Record<string, string>>;
   /** The fields of a node's id; of a part's id within its owner; of the key of an edge of which there may be several between two nodes. */
   readonly idFields: readonly string[];
+  /** Of a part that is an end of edges: the fields by which they name it, those of its node included. */
+  readonly endFields?: readonly string[];
   readonly attributes: readonly string[];
   /** Attributes of a node that Edgetable keeps, and nobody writes. */
   readonly derived: readonly string[];

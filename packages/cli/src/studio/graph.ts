@@ -34,16 +34,17 @@ export const readGraph = async (
   const { catalog } = graph;
   const take = (item: Item): Piece | undefined => {
     const { kind, name, row, id, ends, mirror } = describeItem(graph, item);
-    if (kind === "node" && row && id) {
+    // A node, or a part that edges lead to.
+    if (row && id) {
       const own = { type: name, id };
       const links = ends
         .filter(({ role }) => role in catalog.edges)
         .map(({ role, type, id: to }): WireLink => ({ edge: role, from: own, to: { type, id: to } }));
       return { node: { ...own, row, partition: partitionOf(catalog, name, own.id) ?? "" }, links };
     }
-    const entry = catalog.edges[name];
-    if (kind !== "edge" || mirror || !entry || !row) return undefined;
-    const [from, to] = [endOf(graph, entry.from, row["from"]), endOf(graph, entry.to, row["to"])];
+    const edge = catalog.edges[name];
+    if (kind !== "edge" || mirror || !edge || !row) return undefined;
+    const [from, to] = [endOf(graph, edge.from, row["from"]), endOf(graph, edge.to, row["to"])];
     return from && to ? { links: [{ edge: name, from, to }] } : undefined;
   };
   const page = { index: undefined, partition: undefined, cursor, limit: LIMIT };

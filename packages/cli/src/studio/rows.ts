@@ -2,7 +2,7 @@ import { parse } from "csv-parse/sync";
 import type { ImportAnswer, RowsAnswer, WireCell, WireSort, WriteAnswer } from "@edgetable/studio";
 import { type AnyGraph, didYouMean, type Item, offline, type StandardSchema, type Transport, type WriteOutcome } from "edgetable";
 import { describeItem, isFieldPart } from "edgetable/check";
-import { type AnyRead, nodeOf, type UntypedDb, type UntypedHandle } from "../connection.ts";
+import { type AnyRead, endOf, nodeOf, type UntypedDb, type UntypedHandle } from "../connection.ts";
 import { failureOf, usageError } from "../failure.ts";
 import { isRow, type Row } from "../output/json.ts";
 import { CHANGED, cellOf, isSame, matches, readCell, valuesOf } from "./cells.ts";
@@ -93,7 +93,7 @@ export const sortsOf = async (graph: AnyGraph): Promise<ReadonlyMap<string, read
 };
 
 /**
- * Reads rows of one node type: by Scan of the table, or in the order of an index. A filter is applied after reading.
+ * Reads rows of one node type, or of a kind of parts that edges lead to: by Scan of the table, or in the order of an index. A filter is applied after reading.
  *
  * @throws {cli.usage} for an unknown type or an invalid cursor
  * @throws {plan.noIndex} if the index does not hold all nodes of the type
@@ -105,13 +105,13 @@ export const readRows = async (
   signal: AbortSignal,
 ): Promise<RowsAnswer> => {
   // Says which types there are.
-  nodeOf(db, type);
+  endOf(db, type);
   const passes = (row: Row): boolean => Object.entries(filters).every(([attribute, filter]) => matches(row[attribute], filter));
   if (sort === undefined) {
     const page = { index: undefined, partition: undefined, cursor, limit };
     const take = (item: Item): Row | undefined => {
       const { kind, name, row } = describeItem(graph, item);
-      return kind === "node" && name === type && row && passes(row) ? row : undefined;
+      return kind !== "edge" && name === type && row && passes(row) ? row : undefined;
     };
     const { taken, ...answer } = await readStored({ graph, transport, signal }, page, take);
     return { rows: taken, ...answer };

@@ -123,9 +123,10 @@ const parse = (text: string): Expression => {
 type Table = typeof import("@edgetable/studio").chainMethods;
 
 const firstState = ({ catalog }: UntypedDb, { name, values, ...at }: Step): ChainState => {
-  const { nodes, edges, parts } = catalog;
+  const { nodes, edges, parts, ends } = catalog;
   if (name === "find" && values) return "search";
-  if (Object.hasOwn(nodes, name)) return values ? "node" : "nodeType";
+  if (values && Object.hasOwn(ends, name)) return "node";
+  if (Object.hasOwn(nodes, name)) return "nodeType";
   const state = Object.hasOwn(edges, name) ? "edgeType" : Object.hasOwn(parts, name) ? "partType" : undefined;
   const names = ["find", ...Object.keys(nodes), ...Object.keys(edges), ...Object.keys(parts)];
   if (state === undefined) throw new ScratchError(`The model has no "${name}".${didYouMean(name, names)}`, at);

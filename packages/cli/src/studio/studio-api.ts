@@ -13,7 +13,7 @@ import type {
 } from "@edgetable/studio";
 import { type AnyGraph, type AnyPattern, type Catalog, type ConnectOptions, didYouMean, type Explanation, type Transport } from "edgetable";
 import { checkGraph, explanationLines, isFieldPart, listedAttributes, partitionOf } from "edgetable/check";
-import { type AnyRead, nodeOf, type UntypedDb } from "../connection.ts";
+import { type AnyRead, endOf, type UntypedDb } from "../connection.ts";
 import { failureOf, usageError } from "../failure.ts";
 import { planPatterns, type Model } from "../model.ts";
 import { fromJson, isRow, toExactJson, type Row } from "../output/json.ts";
@@ -102,7 +102,9 @@ const typesOf = (catalog: Catalog, sorts: ReadonlyMap<string, readonly WireSort[
   });
   const parts = Object.values(catalog.parts).map(({ shape, idFields, definition }) => {
     const own = isFieldPart(definition) ? { own: true as const } : {};
-    return typeOf(catalog, shape, { from: [definition.of], to: [], stored: "item", ...own }, idFields);
+    const end = catalog.ends[shape.definition];
+    const type = typeOf(catalog, shape, { from: [definition.of], to: [], stored: "item", ...own }, idFields);
+    return end ? { ...type, endFields: end.idFields } : type;
   });
   return [...nodes, ...edges, ...parts];
 };
@@ -204,11 +206,7 @@ const neighboursAnswer = async (source: StudioSource, db: UntypedDb, { query, si
   const entry = Object.hasOwn(edges, name) ? edges[name] : undefined;
   if (!entry) throw usageError(`There is no edge type "${name}".${didYouMean(name, Object.keys(edges))}`);
   const direction = required(query, "direction");
-  const type = required(query, "type");
-  const isPart = Object.hasOwn(graph.catalog.parts, type) && graph.catalog.ends[type] !== undefined;
-  const handle = (isPart ? (db as unknown as Readonly<Record<string, ReturnType<typeof nodeOf>>>)[type]! : nodeOf(db, type))(
-    jsonOf(query, "id"),
-  );
+  const handle = endOf(db, required(query, "type"))(jsonOf(query, "id"));
   const list = entry.definition.symmetric ? handle.both(name) : direction === "in" ? handle.in(name) : handle.out(name);
   // A path is searched by the edges alone, which saves the reads of their nodes.
   const isBare = query.get("bare") === "1";
@@ -451,7 +449,7 @@ export const studioApi = (given: StudioSource): { readonly api: Api; readonly cl
       case "GET /api/node": {
         const type = required(query, "type");
         const id = jsonOf(query, "id");
-        const row = await nodeOf(db, type)(id).get().run({ signal, deadline: DEADLINE });
+        const row = await endOf(db, type)(id).get().run({ signal, deadline: DEADLINE });
         return wireNode(graph, type, id, row);
       }
       case "GET /api/graph":

@@ -34,7 +34,7 @@ export interface ItemDescription {
   readonly name: string;
   /** True for the copy of an edge in its target's partition. */
   readonly mirror: boolean;
-  /** The id of a node; undefined for other items. */
+  /** The id of a node, or of a part that edges may lead to; undefined for other items. */
   readonly id: Row | undefined;
   /** The row that reads give of the item; undefined for a system item and a stray one. */
   readonly row: Row | undefined;
@@ -109,7 +109,8 @@ const describe = (catalog: Catalog, shape: Shape | undefined, item: Item): Descr
   if (!shape) return stray;
   const { kind, definition: name, role } = shape;
   const row = decodeItem(catalog, shape, item);
-  const id = kind === "node" ? Object.fromEntries((catalog.nodes[name]?.idFields ?? []).map((field) => [field, row[field]])) : undefined;
+  const idFields = kind === "edge" ? undefined : catalog.ends[name]?.idFields;
+  const id = idFields && Object.fromEntries(idFields.map((field) => [field, row[field]]));
   const found =
     shape.kind === "node"
       ? referencesOf(catalog, shape.definition, item)

@@ -30,9 +30,7 @@ const NodeCell = ({ node }: { readonly node: WireResultRow["nodes"][string] }): 
   return (
     <span className="node-cell">
       <a {...linkTo(addressOf("graph", { type, id: JSON.stringify(id) }))} title={`Open ${type} in the graph`}>
-        <TypeMark type={type} kind="node">
-          {showText(Object.values(id).map(showPlain).join(" / "))}
-        </TypeMark>
+        <TypeMark type={type}>{showText(Object.values(id).map(showPlain).join(" / "))}</TypeMark>
       </a>
       <EndLink end={{ role: type, type, id, partition }} />
     </span>

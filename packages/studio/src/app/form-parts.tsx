@@ -118,10 +118,14 @@ export const Place = (): ReactNode => {
 };
 
 /** What a node is called in a list: its id, and the first of its attributes. */
-export const labelOf = ({ idFields, attributes }: WireType, row: WireRow): string => {
-  const first = attributes.find((name) => !idFields.includes(name) && typeof row[name] === "string");
-  return [...idFields, ...(first === undefined ? [] : [first])].map((name) => showText(showPlain(row[name]), 160)).join(" · ");
+export const labelOf = ({ idFields, endFields = idFields, attributes }: WireType, row: WireRow): string => {
+  const first = attributes.find((name) => !endFields.includes(name) && typeof row[name] === "string");
+  return [...endFields, ...(first === undefined ? [] : [first])].map((name) => showText(showPlain(row[name]), 160)).join(" · ");
 };
+
+/** The id by which edges name a row. */
+export const endIdIn = ({ idFields, endFields = idFields }: WireType, row: WireRow): WireRow =>
+  Object.fromEntries(endFields.map((field) => [field, row[field]]));
 
 /** The id of a row, as its type names it. */
 export const idIn = ({ idFields }: WireType, row: WireRow): WireRow => Object.fromEntries(idFields.map((field) => [field, row[field]]));

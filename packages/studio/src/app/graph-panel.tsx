@@ -49,9 +49,7 @@ export const NodePanel = ({
   return (
     <section aria-label="Selected node">
       <h2>
-        <TypeMark type={node.type} kind="node">
-          {label}
-        </TypeMark>
+        <TypeMark type={node.type}>{label}</TypeMark>
       </h2>
       <dl>
         {Object.entries(node.row ?? node.id).map(([name, value]) => (
@@ -108,7 +106,7 @@ export const NodeList = ({
         {types.map((type) => (
           <li key={type}>
             <button type="button" aria-pressed={!hidden.has(type)} onClick={() => toggle(type)}>
-              <TypeMark type={type} kind="node">
+              <TypeMark type={type}>
                 {type} {nodes.filter((one) => one.type === type).length}
               </TypeMark>
             </button>
@@ -126,9 +124,7 @@ export const NodeList = ({
         {found.slice(0, LISTED).map(({ key, type, label }) => (
           <li key={key}>
             <button type="button" aria-pressed={key === selected} onClick={() => select(key)}>
-              <TypeMark type={type} kind="node">
-                {label}
-              </TypeMark>
+              <TypeMark type={type}>{label}</TypeMark>
               {marked.has(key) ? <small className="change-word">changed</small> : null}
             </button>
           </li>
@@ -217,7 +213,7 @@ const PathList = ({
             </TypeMark>
           ) : null}
           <button type="button" className="quiet" onClick={() => select(key)}>
-            <TypeMark type={node.type} kind="node">
+            <TypeMark type={node.type}>
               {store.graph.hasNode(key)
                 ? store.graph.getNodeAttribute(key, "label")
                 : showText(Object.values(node.id).map(showPlain).join(" "))}

@@ -272,7 +272,7 @@ export class GraphStore {
     const angle = this.graph.order * 2.399;
     const label = labelOf(
       node,
-      this.#types.find(({ kind, name }) => kind === "node" && name === node.type),
+      this.#types.find(({ name }) => name === node.type),
     );
     const distance = near === undefined ? 12 * Math.sqrt(this.graph.order) : 20 + Math.min(300, this.graph.order);
     this.graph.addNode(key, { node, label, x: x + Math.cos(angle) * distance, y: y + Math.sin(angle) * distance, size: 7 });

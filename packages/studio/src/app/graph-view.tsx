@@ -9,7 +9,7 @@ import { counted, Failure, Notice, showUnits, TypeMark } from "./item-parts.tsx"
 import { MarkSwitch } from "./mark-switch.tsx";
 import { useModel } from "./model.ts";
 import { showPlain } from "./pattern-answer.tsx";
-import { idIn } from "./form-parts.tsx";
+import { endIdIn } from "./form-parts.tsx";
 import { addressOf, go, linkTo, type Query } from "./route.ts";
 import { NodeSearch } from "./row-forms.tsx";
 import "./graph.css";
@@ -17,7 +17,7 @@ import "./graph.css";
 /** Where to begin: a type, and one of its first nodes. */
 const Start = ({ type }: { readonly type: string | undefined }): ReactNode => {
   const { types } = useModel();
-  const nodes = types.filter(({ kind, stored }) => kind === "node" && stored === "item");
+  const nodes = types.filter(({ kind, stored, endFields }) => (kind === "node" || endFields !== undefined) && stored === "item");
   const chosen = nodes.find(({ name }) => name === type)?.name ?? nodes[0]?.name ?? "";
   const chosenType = nodes.find(({ name }) => name === chosen);
   const { value, error, again } = useAnswer(chosen, (signal) => get<ItemsAnswer>("items", { types: chosen, limit: "200" }, signal));
@@ -37,7 +37,7 @@ const Start = ({ type }: { readonly type: string | undefined }): ReactNode => {
         {nodes.map(({ name }) => (
           <li key={name}>
             <a {...linkTo(addressOf("graph", { type: name }))} aria-current={name === chosen ? "true" : undefined}>
-              <TypeMark type={name} kind="node" />
+              <TypeMark type={name} />
             </a>
           </li>
         ))}
@@ -46,7 +46,7 @@ const Start = ({ type }: { readonly type: string | undefined }): ReactNode => {
         <NodeSearch
           key={chosen}
           type={chosenType}
-          choose={(row) => go(addressOf("graph", { type: chosen, id: JSON.stringify(idIn(chosenType, row)) }))}
+          choose={(row) => go(addressOf("graph", { type: chosen, id: JSON.stringify(endIdIn(chosenType, row)) }))}
           most={0}
         />
       ) : null}

@@ -37,9 +37,7 @@ const Ends = ({ item }: { readonly item: WireItem }): ReactNode =>
           <li key={role}>
             <span className="role">{role}</span>
             <a {...linkTo(addressOf("table", { partition }))}>
-              <TypeMark type={type} kind="node">
-                {showText(partition)}
-              </TypeMark>
+              <TypeMark type={type}>{showText(partition)}</TypeMark>
             </a>
           </li>
         ))}

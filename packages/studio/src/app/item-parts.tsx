@@ -99,13 +99,15 @@ export const TypeMark = ({
   children,
 }: {
   readonly type: string;
-  readonly kind: string;
+  /** @default that of the model's type of this name */
+  readonly kind?: string;
   readonly children?: ReactNode;
 }): ReactNode => {
   const colour = useColour();
+  const { types } = useModel();
   return (
     <span className={`mark ${colour(type)}`}>
-      <span className={`shape ${kind}`} aria-hidden="true" />
+      <span className={`shape ${kind ?? types.find(({ name }) => name === type)?.kind ?? "node"}`} aria-hidden="true" />
       {children ?? type}
     </span>
   );

@@ -283,6 +283,7 @@ const PartForms = ({ type, row, reread, changed }: FormsProps): ReactNode => {
         send={(change) => post("parts/change", { ...part, ...change })}
         changed={reread}
       />
+      {type.endFields ? <LinkForm type={type} row={row} done={reread} /> : null}
       <RemoveButton
         heading="Delete"
         action={`Delete this ${type.name}`}

@@ -251,7 +251,7 @@ export const LiveView = ({ query }: { readonly query: Query }): ReactNode => {
           {showsResults ? null : (
             <>
               <p role="status">
-                {problem ? "not watching" : paused ? "paused" : isWatching ? "watching the stream" : "begins to watch…"} ·{" "}
+                {problem ? "not watching" : paused ? "paused" : isWatching ? "watching the stream" : "starting…"} ·{" "}
                 {counted(shown.length, "change")}
               </p>
               <div className="tools">
@@ -264,7 +264,7 @@ export const LiveView = ({ query }: { readonly query: Query }): ReactNode => {
                   Edgetable’s own items
                 </label>
                 <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>
-                  {paused ? "Go on" : "Pause"}
+                  {paused ? "Resume" : "Pause"}
                 </button>
               </div>
             </>

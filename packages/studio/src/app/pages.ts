@@ -1,5 +1,6 @@
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { ApiError } from "./api.ts";
+import { counted } from "./item-parts.tsx";
 import type { WireCost } from "../wire.ts";
 
 /** What a request for one page gives. */
@@ -67,6 +68,13 @@ export class Pages<Row, Mark = undefined> {
   get isComplete(): boolean {
     const last = this.#pages.at(-1);
     return last !== undefined && last.next === undefined;
+  }
+
+  /** How many rows were read, in words: `200+ items`. */
+  size(noun: string): string {
+    if (this.isComplete) return counted(this.count, noun);
+    if (this.#pages.length > 0) return `${this.count.toLocaleString("en-US")}+ ${noun}s`;
+    return this.error ? "not read" : "reading…";
   }
 
   /** True if many items were read since the last match; `retry` goes on. */

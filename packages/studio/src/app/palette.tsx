@@ -19,7 +19,9 @@ const useCommands = (route: Route, text: string): readonly Command[] => {
       ...views.map((view) => to("View", view.charAt(0).toUpperCase() + view.slice(1), addressOf(view))),
       ...indexes.map(({ name }) => to(name === undefined ? "Table" : "Index", name ?? table, addressOf("table", { index: name }))),
       ...patterns.map(({ name }) => to("Pattern", name, addressOf("patterns", { name }))),
-      ...types.filter(({ kind }) => kind === "node").map(({ name }) => to("Graph from a", name, addressOf("graph", { type: name }))),
+      ...types
+        .filter(({ kind, endFields }) => kind === "node" || endFields)
+        .map(({ name }) => to("Graph from a", name, addressOf("graph", { type: name }))),
       ...types.flatMap(({ name, kind, stored }) =>
         kind === "node" && stored !== "keys only" ? [to("Rows of", name, addressOf("rows", { type: name }))] : [],
       ),

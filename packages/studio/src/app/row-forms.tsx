@@ -2,7 +2,7 @@ import { useState, type ReactNode } from "react";
 import type { RowsAnswer, WireRow, WireType, WriteAnswer } from "../wire.ts";
 import { get, messageOf, post, useAnswer } from "./api.ts";
 import { useModel } from "./model.ts";
-import { AttributeInputs, cellsOf, Confirm, idIn, labelOf, Message, Place, Problem, type Said } from "./form-parts.tsx";
+import { AttributeInputs, cellsOf, Confirm, endIdIn, labelOf, Message, Place, Problem, type Said } from "./form-parts.tsx";
 
 /** A form for a new node, or for a new part of one. */
 export const RowForm = ({
@@ -84,7 +84,7 @@ export const NodeSearch = ({
       {error ? <p className="problem">{error.message}</p> : null}
       <ul aria-label={`Nodes of ${type.name}`}>
         {value?.rows.slice(0, text === "" ? most : 8).map((row) => (
-          <li key={JSON.stringify(idIn(type, row))}>
+          <li key={JSON.stringify(endIdIn(type, row))}>
             <button type="button" className="quiet" onClick={() => choose(row)}>
               {labelOf(type, row)}
             </button>
@@ -113,10 +113,10 @@ const waysOf = (types: readonly WireType[], { name }: WireType): readonly Way[] 
       ...(edge.to.includes(name) ? edge.from.map((other) => ({ edge, direction: "in" as const, other })) : []),
     ]);
 
-/** A node as an end of an edge, which names its type if there are several. */
+/** A node or a part as an end of an edge, which names its type if there are several. */
 const endOf = (type: WireType, row: WireRow, types: readonly string[]): WireRow => ({
   ...(types.length > 1 ? { type: type.name } : {}),
-  ...idIn(type, row),
+  ...endIdIn(type, row),
 });
 
 /** The attributes of a new edge to a chosen node. */
@@ -179,7 +179,7 @@ export const LinkForm = ({ type, row, done }: { readonly type: WireType; readonl
   const [node, setNode] = useState<WireRow>();
   const [message, setMessage] = useState<Said>();
   const way = ways[at];
-  const other = types.find(({ kind, name }) => kind === "node" && name === way?.other);
+  const other = types.find(({ kind, name }) => kind !== "edge" && name === way?.other);
   if (!way || !other) return null;
   const choose = (place: number): void => {
     setAt(place);

@@ -53,7 +53,6 @@ const Heading = ({
   facts,
   tools,
 }: Pick<FrameProps, "type" | "query" | "pages" | "facts"> & { readonly tools: ReactNode }): ReactNode => {
-  const count = pages.isComplete ? counted(pages.count, "row") : `${pages.count.toLocaleString("en-US")}+ rows`;
   return (
     <div className="heading">
       <h1>
@@ -61,7 +60,7 @@ const Heading = ({
       </h1>
       {type.grid ? <ParentSelect type={type} current={query["parent"]} /> : null}
       <p aria-live="polite">
-        {count} · {facts}
+        {pages.size("row")} · {facts}
       </p>
       <div className="tools">{tools}</div>
     </div>

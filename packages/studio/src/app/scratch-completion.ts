@@ -40,7 +40,7 @@ const QUOTE = /^["'`]/;
 /** The far ends of an edge from some nodes. */
 const farOf = ({ types }: ModelAnswer, edge: WireType | undefined, direction: string): readonly WireType[] => {
   const names = edge ? [...(direction === "in" ? [] : edge.to), ...(direction === "out" ? [] : edge.from)] : [];
-  return types.filter(({ kind, name }) => kind === "node" && names.includes(name));
+  return types.filter(({ kind, name }) => kind !== "edge" && names.includes(name));
 };
 
 const named = ({ types }: ModelAnswer, name: string): WireType | undefined => types.find((one) => one.name === name);
@@ -72,8 +72,8 @@ const propertiesFor = ({ takes, types, after }: Open, argument: number): readonl
   if (takes === "filter" && after.edge && after.state !== "search" && after.state !== "read") return after.edge.attributes;
   if (takes === "id" && argument === 0) {
     const [type] = types;
-    // The first argument of a part's method is its owner's id, whose fields the type of the part does not have.
-    return type?.kind === "node" ? type.idFields : [];
+    // The first argument of a part's method is its node's id, whose fields are known of parts that edges lead to.
+    return type?.kind === "node" ? type.idFields : (type?.endFields ?? []);
   }
   return [...new Set(types.flatMap(attributesOf))];
 };

@@ -249,7 +249,6 @@ const CountedShards = ({
       <summary>Shards</summary>
       <div className="shard-tools">
         <p role="status">
-          {problem ? <span className="problem">{problem}</span> : null}
           {busy ? "Counting…" : isBegun ? `counted by ${counted(requests, "request")}, ${showUnits(readUnits)}` : null}
           {!busy && !isBegun && !problem && wanted > 0
             ? `Counting takes ${counted(wanted, "request")} of at most 1 MB: up to ${(wanted * MEGABYTE).toLocaleString("en-US")} RCU.`
@@ -257,10 +256,15 @@ const CountedShards = ({
         </p>
         {wanted === 0 || busy ? null : (
           <button type="button" className="quiet" onClick={() => void count(isBegun && !isOpen)}>
-            {isOpen ? "Count on" : isBegun ? "Count again" : problem ? "Try again" : "Count"}
+            {isOpen ? "Continue counting" : isBegun ? "Count again" : problem ? "Try again" : "Count"}
           </button>
         )}
       </div>
+      {problem ? (
+        <p role="alert" className="shard-open problem">
+          {problem}
+        </p>
+      ) : null}
       <div className="shard-groups">
         {groups.map((group) => (
           <Group key={`${group.template} ${group.kinds.map(({ name }) => name).join(" ")}`} {...{ group, index, partition, counts }} />

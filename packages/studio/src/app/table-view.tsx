@@ -150,7 +150,6 @@ Row.displayName = "Row";
 const Heading = ({ query, pages, live }: { readonly query: Query; readonly pages: ItemPages; readonly live: ReactNode }): ReactNode => {
   const { table } = useModel();
   const { index, partition } = query;
-  const read = pages.isComplete ? counted(pages.count, "item") : `${pages.count.toLocaleString("en-US")}+ items`;
   return (
     <div className="heading">
       <h1>
@@ -168,7 +167,8 @@ const Heading = ({ query, pages, live }: { readonly query: Query; readonly pages
         {partition !== undefined ? "one partition" : index === undefined ? "the table as it is stored" : "the index as its projection"}
         <span aria-live="polite">
           {" · "}
-          {pages.requests === 0 && !pages.error ? "reading…" : `${read} · ${showUnits(pages.readUnits)}`}
+          {pages.size("item")}
+          {pages.requests === 0 ? null : ` · ${showUnits(pages.readUnits)}`}
         </span>
       </p>
       {live}
