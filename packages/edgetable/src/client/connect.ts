@@ -1,6 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { createSession, type Effects, type RetryPolicy, type Session, systemEffects } from "../executor/session.ts";
 import type { Secrets } from "../requests/cursor.ts";
+import { SharedAnswer } from "../executor/shared-answer.ts";
 import { DEADLINES, EXPIRED, type FailedRequest, readingChecks, type ReadingOptions, type SentRequest } from "../executor/call.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Credentials } from "../transport/lean/credentials.ts";
@@ -131,22 +132,25 @@ const transportOf = (options: ConnectOptions): Transport => {
     : createLeanTransport(placeOf(options));
 };
 
-// Asked for until it is known; a failure is not kept.
+// Asked for until it is known.
 const secretInTable = (session: Session): Pick<DriverOptions, "cursorSecret" | "secretRequests" | "forgetSecret"> => {
-  let known: Promise<Secrets> | undefined;
-  const forget = (error: unknown): never => {
-    known = undefined;
-    throw error;
-  };
+  const known = new SharedAnswer<Secrets | undefined>();
   const cursorSecret: Driver["cursorSecret"] = async (context, makes) => {
-    if (known) return known;
-    const { leaveSecret, readSecret } = await import("../executor/cursor-secrets.ts");
-    if (makes) return (known ??= leaveSecret(session, context).then((secret): Secrets => [secret], forget));
-    const secret = await readSecret(session, context);
-    return secret === undefined ? undefined : (known ??= Promise.resolve([secret]));
+    const read = async (): Promise<Secrets | undefined> => {
+      const { leaveSecret, readSecret } = await import("../executor/cursor-secrets.ts");
+      const secret = await (makes ? leaveSecret : readSecret)(session, context);
+      return secret === undefined ? undefined : [secret];
+    };
+    for (;;) {
+      const secrets = await known.get(read, context);
+      if (secrets) return secrets;
+      known.forget();
+      // Another call found none where this one has to make one.
+      if (!makes) return undefined;
+    }
   };
   // The first connection that needs one in a table reads it there, or creates it.
-  return { cursorSecret, secretRequests: 2, forgetSecret: () => (known = undefined) };
+  return { cursorSecret, secretRequests: 2, forgetSecret: () => known.forget() };
 };
 
 const advancedChecks: OptionChecks<AdvancedOptions> = {

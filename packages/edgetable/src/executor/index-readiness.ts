@@ -14,6 +14,7 @@ import { defined } from "../util/invariant.ts";
 import { Meter } from "./call.ts";
 import { checkForms, readRecord } from "./model-record.ts";
 import type { CallContext, Session } from "./session.ts";
+import { SharedAnswer } from "./shared-answer.ts";
 
 /** What the table's record has otherwise than the model. */
 interface Gaps {
@@ -26,7 +27,7 @@ interface Gaps {
 /** What a session knows of the table's record: nothing once the record has all of the model. */
 interface Knowledge {
   readonly model: ModelDescription;
-  reading: Promise<Gaps> | undefined;
+  readonly gaps: SharedAnswer<Gaps>;
 }
 
 // By the list of jobs, which the connections of tenants share with the one that they were made from.
@@ -134,19 +135,16 @@ export const refuseGaps = (
  */
 export const findGaps = async (session: Session, steps: readonly AccessStep[], context: CallContext): Promise<Gaps | undefined> => {
   let known = sessions.get(session.jobs);
-  if (!known) sessions.set(session.jobs, (known = { model: describeModel(session.catalog), reading: undefined }));
+  if (!known) sessions.set(session.jobs, (known = { model: describeModel(session.catalog), gaps: new SharedAnswer() }));
   const knowledge = known;
-  const reading = (knowledge.reading ??= readGaps(session, knowledge, context));
-  const forget = (): void => {
-    if (knowledge.reading === reading) knowledge.reading = undefined;
-  };
-  const gaps = await reading.catch((error: unknown) => {
-    forget();
-    // A policy may allow a program to read one index and nothing else, which says nothing of the index.
-    if (isEdgetableError(error, "execute.accessDenied") && !readsDeclaredIndex(session, steps)) return NONE;
-    throw error;
-  });
+  const gaps = await knowledge.gaps
+    .get(() => readGaps(session, knowledge, context), context)
+    .catch((error: unknown) => {
+      // A policy may allow a program to read one index and nothing else, which says nothing of the index.
+      if (isEdgetableError(error, "execute.accessDenied") && !readsDeclaredIndex(session, steps)) return NONE;
+      throw error;
+    });
   if (gaps.entries.size === 0 && gaps.edges.size === 0) return undefined;
-  forget();
+  knowledge.gaps.forget();
   return gaps;
 };

@@ -13,13 +13,14 @@ import { Meter } from "./call.ts";
 import { checkForms, readRecord } from "./model-record.ts";
 import { checkedItem } from "./read-rows.ts";
 import type { CallContext, Session } from "./session.ts";
+import { SharedAnswer } from "./shared-answer.ts";
 
 /** Milliseconds for which what the table's record said is taken to hold. */
 const KNOWN_FOR = 60_000;
 
 interface Knowledge {
   readonly until: number;
-  readonly complete: Promise<ReadonlySet<string>>;
+  readonly complete: SharedAnswer<ReadonlySet<string>>;
 }
 
 // By the list of jobs, which the connections of tenants share with the one that they were made from.
@@ -47,18 +48,16 @@ export const isComplete = async (session: Session, kept: readonly KeptStep[], co
   const now = session.effects.now();
   let known = sessions.get(session.jobs);
   if (!known || known.until <= now) {
-    known = { until: now + KNOWN_FOR, complete: readComplete(session, context) };
+    known = { until: now + KNOWN_FOR, complete: new SharedAnswer() };
     sessions.set(session.jobs, known);
   }
-  const asked = known;
   try {
-    const complete = await asked.complete;
+    const complete = await known.complete.get(() => readComplete(session, context), context);
     return kept.every(({ node, attributes, sums = [] }) =>
       [...attributes, ...sums].every((attribute) => complete.has(`${node}.${attribute}`)),
     );
   } catch (error) {
     if (isEdgetableError(error, "plan.unreadForm")) throw error;
-    if (sessions.get(session.jobs) === asked) sessions.delete(session.jobs);
     return false;
   }
 };
