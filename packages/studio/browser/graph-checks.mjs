@@ -48,6 +48,7 @@ export const graphChecks = [
       // A student takes a course that the teacher teaches.
       await region.getByText(/^2 edges long/).waitFor();
       const path = region.getByRole("list", { name: "Path" });
+      await path.getByText("Edgar Codd").waitFor();
       match(await path.innerText(), /Ada Lovelace\s+enrolledIn ↓\s+.+\s+teaches ↑\s+Edgar Codd/);
       deepEqual(await audit(), []);
       await page.reload();
