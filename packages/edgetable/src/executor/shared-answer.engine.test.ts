@@ -35,7 +35,9 @@ const slowTransport = () => {
     },
   };
   const isWaitedFor = (count: number) => expect.poll(() => waiting.length).toBe(count);
-  const letGo = () => waiting.splice(0).forEach((resolve) => resolve());
+  const letGo = () => {
+    for (const resolve of waiting.splice(0)) resolve();
+  };
   return { transport, isWaitedFor, letGo, reads: () => reads };
 };
 
