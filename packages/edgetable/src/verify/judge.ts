@@ -10,7 +10,7 @@ import { judgeAlone, judgeMark, judgeOwnItem } from "./judge-item.ts";
 import { judgeMarker, judgeMarkers } from "./judge-marker.ts";
 import { judgeStreamed } from "./judge-streamed.ts";
 import { judgeValues } from "./judge-values.ts";
-import { isDocument, needsAllRows } from "./relations.ts";
+import { isDocument } from "./relations.ts";
 import { type Circumstances, itemAt, type Judging, type Need } from "./judging.ts";
 import { seeItem, type Seen, type SeenRow } from "./see-item.ts";
 
@@ -26,11 +26,9 @@ export interface Judgement {
 
 const judgeRow = (judging: Judging, seen: SeenRow): void => {
   const { catalog, circumstances } = judging;
-  const isAllRows = circumstances.streamed && needsAllRows(catalog, seen);
   if (circumstances.scope === "own") {
     judgeOwnItem(judging, seen);
     judgeMark(judging, seen);
-    if (isAllRows && !isExpired(catalog, seen.item, circumstances.now / 1000)) judgeStreamed(judging, seen);
     if (circumstances.streamed && isDocument(catalog, seen)) judgeValues(judging, seen);
     return;
   }
@@ -43,7 +41,7 @@ const judgeRow = (judging: Judging, seen: SeenRow): void => {
   judgeMarkers(judging, seen);
   judgeAggregates(judging, seen);
   judgeCounters(judging, seen);
-  if (circumstances.streamed && !isAllRows) judgeStreamed(judging, seen);
+  if (circumstances.streamed) judgeStreamed(judging, seen);
 };
 
 const judgeRelations = (judging: Judging, seen: Exclude<Seen, SeenRow>): void => {

@@ -3,11 +3,11 @@ import { ownerOf, type RequiredNode, requiredNodes } from "../planner/writes/rul
 import { aggregates, type Delta } from "../planner/writes/rules/aggregates.ts";
 import { type Count, degreeGuards } from "../planner/writes/rules/degree-guards.ts";
 import { derive } from "../planner/writes/rules/index.ts";
-import { keyIfComplete, VERSION } from "../requests/encode-item.ts";
+import { keyIfComplete, keyOfItem, VERSION } from "../requests/encode-item.ts";
 import { decimalIn, decodeValue, keyTextOf } from "../requests/attribute-value.ts";
 import { exactText, readTemplate } from "../keys/template.ts";
 import { type ContributedPlace, contributionsOf, factEdge, factNode, holderOf } from "../executor/facts/contributions.ts";
-import { isKeptInFacts, streamedFacts } from "../executor/facts/project-facts.ts";
+import { isKeptInFacts, orderOf, streamedFacts } from "../executor/facts/project-facts.ts";
 import { addsUp, readMemoPlace, sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { holdsAll } from "../executor/facts/roll-up-counters.ts";
 import { type CounterDelta, counterShards, type Spread } from "../planner/writes/rules/counter-shards.ts";
@@ -130,7 +130,7 @@ const textIn = (item: Item, attribute: string): string => {
 };
 
 const NO_CONTENTS: Contents = {};
-const MISSING: Contents = { missing: true };
+export const MISSING: Contents = { missing: true };
 
 /** A copy of a node's attribute on an edge or part, and the node. */
 export interface SourcedCopy {
@@ -229,19 +229,17 @@ const nodeSayings = (catalog: Catalog, { key, item, row, shape }: SeenRow, sayin
 const isSource = (catalog: Catalog, { onto, end }: CopyFact, node: string): boolean =>
   onto.kind === "part" ? catalog.parts[onto.name]?.definition.of === node : (catalog.edges[onto.name]?.[end].includes(node) ?? false);
 
-/** True if all that the stream keeps for a node or edge adds up: its tallies tell. Of others only all rows together tell. */
-const hasTalliedFacts = (catalog: Catalog, entry: NodeEntry | EdgeEntry): boolean => {
-  const facts = streamedFacts(catalog, entry);
-  return facts.length > 0 && facts.every(isKeptInFacts);
-};
+const hasStreamedFacts = (catalog: Catalog, entry: NodeEntry | EdgeEntry): boolean => streamedFacts(catalog, entry).length > 0;
 
 const factsId = (partition: Key, name: string): FactId => ["facts", ...idOf(partition), name];
-const shownId = (partition: Key, name: string): FactId => ["shown", ...idOf(partition), name];
+/** What is said of an attribute that the stream keeps: by what its node or edge shows, and by what that follows from. */
+export const shownId = (partition: Key, name: string): FactId => ["shown", ...idOf(partition), name];
 const memosId = (partition: Key): FactId => ["memos", ...idOf(partition)];
 const memoSaying = (catalog: Catalog, { holder, over, source, contribution }: ContributedPlace, times: number): Saying => ({
   kind: "sum",
   id: memosId(factKeyItem(catalog, holder.facts)),
-  contents: { over, source: idOf(source), contribution },
+  // A memo may give the attributes of its row's key in another order.
+  contents: { over, source: idOf(keyOfItem(catalog, source)), contribution },
   times,
   isOwn: false,
 });
@@ -250,10 +248,10 @@ const memoSaying = (catalog: Catalog, { holder, over, source, contribution }: Co
 const contributionSayings = (catalog: Catalog, item: Item, sayings: Saying[]): void => {
   for (const place of contributionsOf(catalog, item)) {
     const { holder, contribution } = place;
-    if (!hasTalliedFacts(catalog, holder.entry) || Object.keys(contribution).length === 0) continue;
+    if (!hasStreamedFacts(catalog, holder.entry) || Object.keys(contribution).length === 0) continue;
     const facts = factKeyItem(catalog, holder.facts);
     sayings.push(memoSaying(catalog, place, 1));
-    for (const name in contribution)
+    for (const name of Object.keys(contribution).filter(addsUp))
       sayings.push({
         kind: "sum",
         id: factsId(facts, name),
@@ -268,7 +266,7 @@ const memoSayings = (catalog: Catalog, item: Item): readonly Saying[] => {
   const place = readMemoPlace(item);
   const holder = place && holderOf(catalog, place.node, place.id);
   const contribution = item[CONTRIBUTION];
-  if (!holder || !hasTalliedFacts(catalog, holder.entry) || !contribution || !("M" in contribution)) return [];
+  if (!holder || !hasStreamedFacts(catalog, holder.entry) || !contribution || !("M" in contribution)) return [];
   if (Object.keys(contribution.M).length === 0) return [];
   return [memoSaying(catalog, { ...place, holder, contribution: contribution.M }, -1)];
 };
@@ -294,7 +292,7 @@ const factsSayings = (key: Key, item: Item): readonly Saying[] => {
 /** What a node or edge shows of its facts by the stream. The second copy of an edge is compared with the first one. */
 const shownSayings = (catalog: Catalog, seen: SeenRow, sayings: Saying[]): void => {
   const { item, row, subject, other, leads } = seen;
-  if (subject.kind === "part" || !hasTalliedFacts(catalog, subject.entry)) return;
+  if (subject.kind === "part" || !hasStreamedFacts(catalog, subject.entry)) return;
   const { entry } = subject;
   if (subject.kind === "edge" && other && !subject.entry.definition.symmetric) {
     const held = Object.fromEntries(streamedFacts(catalog, entry).map(({ attribute }) => [attribute, row[attribute]]));
@@ -309,6 +307,13 @@ const shownSayings = (catalog: Catalog, seen: SeenRow, sayings: Saying[]): void 
   own(memosId(facts), 0);
   for (const { attribute, operation } of streamedFacts(catalog, entry)) {
     const value = item[attribute] && decodeValue(item[attribute]);
+    if (!isKeptInFacts({ operation })) {
+      // What all memos of a node make of it: see `fold-memos`. No memo is no extreme, and no different values.
+      const isNone = operation === "distinct" ? value === 0 : value === undefined;
+      if (value === undefined && !isNone) own(shownId(facts, attribute), 1, MISSING);
+      else own(shownId(facts, attribute), isNone ? 0 : -1, item[attribute] && { value: orderOf(item[attribute]) });
+      continue;
+    }
     for (const name of namesBehind({ attribute, operation })) own(factsId(facts, name), 0);
     // A node that is older than the declaration has no such attribute. Nothing takes this off. An average of nothing is left out.
     if (operation === "average") own(shownId(facts, attribute), value === undefined ? 0 : -1, { mean: value });
@@ -398,20 +403,13 @@ export const isSuspect = (tallies: Tallies, catalog: Catalog, seen: Seen, compar
     return one.kind === "needed" && tallies.lacks(one.id);
   });
 
-/** True if the stream keeps facts for a node or edge that only all of its rows tell: `min`, `max`, `distinct`. */
-export const needsAllRows = (catalog: Catalog, { shape }: Pick<SeenRow, "shape">): boolean => {
-  if (shape.kind === "part") return false;
-  const entry = (shape.kind === "node" ? catalog.nodes : catalog.edges)[shape.definition];
-  return entry !== undefined && streamedFacts(catalog, entry).some((fact) => !isKeptInFacts(fact));
-};
-
 /** True for the document of a grid's row, which the items of the index follow. */
 export const isDocument = ({ nodes }: Catalog, { shape }: Pick<SeenRow, "shape">): boolean =>
   shape.kind === "part" && documentOwner(nodes, shape.definition) !== undefined;
 
-/** Whether an item has to be judged whatever the tallies tell: there are few of these, unless nodes have facts of all their rows. */
+/** Whether an item has to be judged whatever the tallies tell: there are few of these. */
 export const isAlwaysJudged = (catalog: Catalog, seen: Seen, { streamed }: Comparing): boolean =>
-  (streamed && seen.kind === "row" && (needsAllRows(catalog, seen) || isDocument(catalog, seen))) ||
+  (streamed && seen.kind === "row" && isDocument(catalog, seen)) ||
   seen.kind === "unclaimed" ||
   seen.kind === "job" ||
   seen.kind === "cursor" ||

@@ -2,15 +2,16 @@ import type { DocumentKeeper } from "./judging.ts";
 import { addCosts, type Cost, type Meter } from "../executor/call.ts";
 import { checkLease } from "../executor/jobs/job-store.ts";
 import { pace, REQUEST_DEADLINE, type Run } from "../executor/jobs/run-job.ts";
-import { positionText, readPosition, scanPages, trackPlaces } from "../executor/scan/scan-pages.ts";
+import { positionText, readPosition, type ScannedPage, scanPages, trackPlaces } from "../executor/scan/scan-pages.ts";
 import type { CallContext } from "../executor/session.ts";
 import { keyId } from "../ir/write-plan.ts";
 import { keyOfItem } from "../requests/encode-item.ts";
-import type { Item, Key } from "../transport/operations.ts";
+import type { Key } from "../transport/operations.ts";
 import { hasPassed } from "../util/time.ts";
 import { checkRow, validateSeen } from "./check-row.ts";
 import type { Collector, KindReport } from "./collect.ts";
 import type { Finding } from "./finding.ts";
+import { openFolds } from "./fold-memos.ts";
 import { type Differing, isAlwaysJudged, isSuspect, tally } from "./relations.ts";
 import { repairItem, type RepairSettings } from "./repair.ts";
 import { seeItem } from "./see-item.ts";
@@ -157,7 +158,7 @@ const courtOf = (verification: Verification, scope: "own" | "relations", told: (
 /** What a scan does with what it reads. */
 interface Visit {
   readonly from: string | undefined;
-  readonly page: (items: readonly Item[]) => Promise<void>;
+  readonly page: (page: Pick<ScannedPage, "items" | "segment" | "isLast">) => Promise<void>;
   /** Called now and then, when everything before a position was looked at. */
   readonly rest?: (position: string) => Promise<void>;
 }
@@ -175,8 +176,9 @@ const scan = async (verification: Verification, visit: Visit): Promise<void> => 
   verification.seen = 0;
   let paid = meter.readUnits;
   let restedAt = session.effects.now();
-  for await (const { items, mark } of scanPages(session, places, { segments: from.segments, concurrency, consistent: false, context })) {
-    await visit.page(items);
+  for await (const page of scanPages(session, places, { segments: from.segments, concurrency, consistent: false, context })) {
+    const { items, mark } = page;
+    await visit.page(page);
     mark.pending--;
     if (visit.rest && hasPassed(saveEvery, restedAt, session.effects.now())) {
       const position = places.position();
@@ -197,11 +199,13 @@ const passAlone = async (verification: Verification): Promise<void> => {
   const { run, settings, tallies } = verification;
   const { catalog } = run.session;
   const court = courtOf(verification, "own", () => undefined);
-  const page = async (items: readonly Item[]): Promise<void> => {
+  const folds = settings.streamed ? openFolds(catalog, tallies) : undefined;
+  const page: Visit["page"] = async ({ items, segment, isLast }) => {
     const slow: Promise<Key | undefined>[] = [];
     for (const item of items) {
       const seen = seeItem(catalog, item);
       tally(tallies, catalog, seen, settings);
+      folds?.see(segment, seen);
       let isSuspicious = isAlwaysJudged(catalog, seen, settings);
       if (seen.kind === "row" && !isSuspicious) {
         const valid = validateSeen(catalog, seen);
@@ -215,11 +219,13 @@ const passAlone = async (verification: Verification): Promise<void> => {
       const full = key && court.add(key);
       if (full) await full;
     }
+    if (isLast) folds?.end(segment);
     verification.items += items.length;
   };
   const { save, position } = verification;
   const rest = async (reached: string): Promise<void> => {
     await court.end();
+    folds?.breakOff();
     verification.position = reached;
     await save?.();
   };
@@ -239,7 +245,7 @@ const passTogether = async (verification: Verification): Promise<void> => {
     if (other && markerKinds.has(kind)) told.add(keyId(other));
   });
   const markers: Key[] = [];
-  const page = async (items: readonly Item[]): Promise<void> => {
+  const page: Visit["page"] = async ({ items }) => {
     for (const item of items) {
       const seen = seeItem(catalog, item);
       if (!isSuspect(tallies, catalog, seen, settings)) continue;

@@ -87,7 +87,7 @@ const ordered = (value: AttributeValue): unknown => {
 };
 
 /** What sorts and tells apart stored values: numbers before texts. */
-const orderOf = (value: AttributeValue): string => `${"N" in value ? 0 : 1}${keyTextOf(value) ?? JSON.stringify(ordered(value))}`;
+export const orderOf = (value: AttributeValue): string => `${"N" in value ? 0 : 1}${keyTextOf(value) ?? JSON.stringify(ordered(value))}`;
 
 /** What the contributions of rows make of an attribute that does not add up. */
 export interface Gathered {

@@ -105,6 +105,10 @@ export const trackPlaces = (from: ScanPosition): Places => {
 
 export interface ScannedPage {
   readonly items: readonly Item[];
+  /** The pages of a segment come in their order. */
+  readonly segment: number;
+  /** True for the last page of its segment. */
+  readonly isLast: boolean;
   readonly mark: PageMark;
 }
 
@@ -154,6 +158,6 @@ export async function* scanPages(session: Session, places: Places, settings: Pag
     inFlight.delete(segment);
     const mark = places.read(segment, page);
     start(page.next === undefined ? places.begin() : { segment, start: page.next });
-    yield { items, mark };
+    yield { items, segment, isLast: page.next === undefined, mark };
   }
 }
