@@ -8,7 +8,7 @@ import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";
 import { defined } from "../util/invariant.ts";
 import { isNumber, jsonText } from "../util/json-text.ts";
-import { type Row, valueAt } from "../util/row.ts";
+import { own, type Row, valueAt } from "../util/row.ts";
 import { encodeDate, encodeValue, keyValue } from "./attribute-value.ts";
 import { checkNewForm, oldValue } from "./former-fields.ts";
 
@@ -212,6 +212,12 @@ export const storeField = (shape: Shape, field: string, value: unknown): Attribu
 /** The field's own attribute in the item, or undefined when computed attributes carry it. */
 export const attributeOf = (shape: Shape, field: string): string | undefined =>
   shape.carried.includes(field) ? undefined : (shape.stored[field] ?? field);
+
+/** What an item holds for the fields of its row: a number with all its digits, where the row has a double. */
+export const digitsIn =
+  (shape: Shape, item: Item) =>
+  (field: string): AttributeValue | undefined =>
+    own(item, attributeOf(shape, field) ?? field);
 
 /** The attributes that may hold a field: its own one, and the one of another form. Empty when computed attributes carry it. */
 export const placesOf = (shape: Shape, field: string): readonly string[] =>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { average, defineGraph, edge, node, sum } from "../index.ts";
+import { average, defineGraph, distinct, edge, max, node, sum } from "../index.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 import { addDecimals } from "../util/decimal.ts";
 import { verify } from "../verify/index.ts";
@@ -23,6 +23,9 @@ const modelIn = (table: string) =>
           mean: average(of),
           streamed: sum({ ...of, freshness: "stream" }),
           slow: average({ ...of, freshness: "stream" }),
+          most: max(of),
+          amounts: distinct(of),
+          given: sum({ in: "gives", of: "amount" }),
         },
       }),
       jar: node({
@@ -33,6 +36,13 @@ const modelIn = (table: string) =>
     },
     edges: {
       pays: edge({
+        from: "account",
+        to: "pot",
+        key: ["n"],
+        schema: z.object({ n: z.string(), amount: z.number() }),
+        onDelete: { from: "cascade", to: "cascade" },
+      }),
+      gives: edge({
         from: "account",
         to: "pot",
         key: ["n"],
@@ -153,4 +163,69 @@ test.each(["8388608", "0.0000001", "4294967296"])("a sum that is off by %s is fo
   expect((await verify(db, { settle: 10, staleAfter: 10 })).kinds.map(({ kind }) => kind)).toEqual(["wrongAggregate"]);
   await facts.engine.transport.send("PutItem", { TableName: facts.table, Item: item! });
   await facts.take();
+});
+
+/** Writes an edge's amount as another program would, with more digits than a double holds. */
+const writeDigits = async (to: string, n: string, N: string): Promise<void> => {
+  const { lab: facts } = opened();
+  const [item] = (await facts.items()).filter(
+    ({ pk, sk }) => pk && "S" in pk && pk.S === "ACCOUNT#a" && sk && "S" in sk && sk.S.endsWith(`${to}#${n}`),
+  );
+  await facts.engine.transport.send("PutItem", { TableName: facts.table, Item: { ...item, amount: { N } } });
+};
+
+test("amounts with more digits than a double are added up with all of them, whatever happens to their edges", async () => {
+  const { db, lab: facts, session } = opened();
+  const pot = { id: "digits" };
+  const key = { n: "1" };
+  await db.account.put(account);
+  await db.pot.create(pot);
+  const show = async () => {
+    await facts.drain(session);
+    await clean();
+    const { total, streamed, most, amounts, given } = await stored("POT", "digits");
+    expect(streamed).toEqual(total);
+    return { total, most, amounts, given };
+  };
+  await db.pays.link(account, pot, { n: "1", amount: 0.1 });
+  await db.pays.link(account, pot, { n: "2", amount: 0.5 });
+  await writeDigits("POT#digits", "1", "0.12345678901234567890123456789");
+  await verify(db, { settle: 10, staleAfter: 10, repair: true });
+  expect(await show()).toEqual({
+    total: { N: "0.62345678901234567890123456789" },
+    most: { N: "0.5" },
+    amounts: { N: "2" },
+    given: { N: "0" },
+  });
+  await db.pays.relink(account, pot, { add: { amount: 1 } }, { key }).orThrow();
+  expect(await show()).toMatchObject({ total: { N: "1.62345678901234567890123456789" }, most: { N: "1.12345678901234567890123456789" } });
+  await db.pays.relink(account, pot, { add: { amount: 0.00000000000000000003 } }, { key }).orThrow();
+  expect(await show()).toMatchObject({ total: { N: "1.62345678901234567893123456789" } });
+  await db.pays.relink(account, pot, {}, { type: "gives", key }).orThrow();
+  expect(await show()).toMatchObject({ total: { N: "0.5" }, given: { N: "1.12345678901234567893123456789" } });
+  await db.gives.put(account, pot, { n: "1", amount: 2 }).orThrow();
+  expect(await show()).toMatchObject({ given: { N: "2" } });
+  // Two values that a double does not tell apart are two.
+  await writeDigits("POT#digits", "2", "0.50000000000000000000000000001");
+  await db.pays.link(account, pot, { n: "3", amount: 0.5 });
+  await verify(db, { settle: 10, staleAfter: 10, repair: true });
+  expect(await show()).toMatchObject({ total: { N: "1.00000000000000000000000000001" }, amounts: { N: "2" } });
+  await db.pays.unlink(account, pot, { key: { n: "2" } }).orThrow();
+  await db.pays.unlink(account, pot, { key: { n: "3" } }).orThrow();
+  expect(await show()).toMatchObject({ total: { N: "0" }, most: undefined });
+});
+
+test("counters add up amounts with more digits than a double", async () => {
+  const { db } = opened();
+  const jar = { id: "digits" };
+  await db.account.put(account);
+  await db.jar.create(jar);
+  await db.fills.link(account, jar, { n: "1", amount: 0.1 });
+  await writeDigits("JAR#digits", "1", "0.12345678901234567890123456789");
+  await verify(db, { settle: 10, staleAfter: 10, repair: true });
+  await rollUpCounters(db, "jar", jar);
+  expect(await stored("JAR", "digits")).toMatchObject({ total: { N: "0.12345678901234567890123456789" } });
+  await db.fills.unlink(account, jar, { key: { n: "1" } }).orThrow();
+  await rollUpCounters(db, "jar", jar);
+  expect(await stored("JAR", "digits")).toMatchObject({ total: { N: "0" } });
 });

@@ -54,11 +54,13 @@ export const openFolds = (catalog: Catalog, tallies: Tallies): Folds => {
     open.delete(segment);
     const [place] = placesOf(fold.holder);
     if (!place) return;
-    const { set } = projectionOf(place.shape, [...fold.gathered.keys()], undefined, fold.gathered);
+    const { set, exact } = projectionOf(place.shape, [...fold.gathered.keys()], undefined, fold.gathered);
     for (const { attribute, operation } of fold.gathered.keys()) {
       const value = set[attribute];
       if (value === undefined || (operation === "distinct" && value === 0)) continue;
-      tallies.add(shownId(fold.facts, attribute), { value: orderOf(encodeField(place.shape, attribute, value)) }, 1);
+      const decimal = exact[attribute];
+      const shows = decimal === undefined ? encodeField(place.shape, attribute, value) : { N: decimal };
+      tallies.add(shownId(fold.facts, attribute), { value: orderOf(shows) }, 1);
     }
   };
   return {

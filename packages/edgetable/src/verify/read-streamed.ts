@@ -12,13 +12,12 @@ import {
 } from "../executor/facts/contributions.ts";
 import { eachMemo, gather, type Gathered, isKeptInFacts, projectionOf, streamedFacts } from "../executor/facts/project-facts.ts";
 import { rebuildFacts } from "../executor/facts/rebuild-facts.ts";
-import { addDifference, sumsIn } from "../executor/facts/refresh-aggregates.ts";
+import { addDifference, sameContribution, sumsIn } from "../executor/facts/refresh-aggregates.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
 import type { CallContext, Session } from "../executor/session.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
-import { sameItem } from "../requests/attribute-value.ts";
 import { encodeField } from "../requests/encode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { factKeyItem } from "../schema/system-keys.ts";
@@ -96,7 +95,7 @@ const differingMemos = async (
     await eachMemo(session, { holder, over, context }, (contribution, source) => {
       const id = placeId(session.catalog, { holder, over, source });
       missing.delete(id);
-      if (!sameItem(contribution, contributed.get(id)?.contribution ?? {})) differing++;
+      if (!sameContribution(contribution, contributed.get(id)?.contribution)) differing++;
     });
   return differing + missing.size;
 };

@@ -3,7 +3,7 @@ import { ownerOf, type RequiredNode, requiredNodes } from "../planner/writes/rul
 import { aggregates, type Delta } from "../planner/writes/rules/aggregates.ts";
 import { type Count, degreeGuards } from "../planner/writes/rules/degree-guards.ts";
 import { derive } from "../planner/writes/rules/index.ts";
-import { keyIfComplete, keyOfItem, VERSION } from "../requests/encode-item.ts";
+import { digitsIn, keyIfComplete, keyOfItem, VERSION } from "../requests/encode-item.ts";
 import { decimalIn, decodeValue, keyTextOf } from "../requests/attribute-value.ts";
 import { exactText, readTemplate } from "../keys/template.ts";
 import { type ContributedPlace, contributionsOf, factEdge, factNode, holderOf } from "../executor/facts/contributions.ts";
@@ -54,14 +54,15 @@ const markable = (catalog: Catalog, subject: SeenRow["subject"], row: Row): Row 
 };
 
 /** Asks the rules of writes what has to be there for a row. */
-export const derivedOf = (catalog: Catalog, { subject, row, leads }: SeenRow): Derived => {
+export const derivedOf = (catalog: Catalog, { subject, row, leads, shape, item }: SeenRow): Derived => {
   if (!leads) return NOTHING;
   const claims: Claim[] = [];
   const counts: Count[] = [];
   const deltas: Delta[] = [];
   const counters: CounterDelta[] = [];
   let nodes: RequiredNode[] = [];
-  for (const one of derive(catalog, { subject, before: null, after: markable(catalog, subject, row) })) {
+  const digits = { after: digitsIn(shape, item) };
+  for (const one of derive(catalog, { subject, before: null, after: markable(catalog, subject, row), digits })) {
     if (one.rule === uniqueMarkers) claims.push(one as Claim);
     else if (one.rule === degreeGuards) counts.push(one as Count);
     else if (one.rule === aggregates) deltas.push(one as Delta);

@@ -11,9 +11,9 @@ import {
 import { edgeCopies, type EdgeCopy, shapeBetween } from "../../planner/writes/rules/edge-copies.ts";
 import type { Subject } from "../../planner/writes/working-set.ts";
 import { exactText } from "../../keys/value-text.ts";
-import { encodeValue } from "../../requests/attribute-value.ts";
+import { encodeValue, keepDigits } from "../../requests/attribute-value.ts";
 import { decodeItem, refers, shapeOf } from "../../requests/decode-item.ts";
-import { encodeField, keyIfComplete, keyOfItem } from "../../requests/encode-item.ts";
+import { digitsIn, encodeField, keyIfComplete, keyOfItem } from "../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry, NodeEntry, Shape } from "../../schema/catalog.ts";
 import { countHidden, type DerivedFact, sumHidden } from "../../schema/facts.ts";
 import { isSystemItem } from "../../schema/system-items.ts";
@@ -163,19 +163,21 @@ const tiedRows = (catalog: Catalog, item: Item | null | undefined): readonly Hel
 const contributionTo = (
   catalog: Catalog,
   { fact, ...aggregate }: Pick<Aggregate, "where"> & { readonly fact: DerivedFact },
-  row: HeldRow,
+  row: HeldRow & { readonly item: Item },
   end?: EndId,
 ): Contribution => {
   const { attribute, operation, of } = fact;
   if (!counts({ fact, ...aggregate }, row.row)) return {};
   if (operation === "count") return { [countHidden(attribute)]: { N: "1" } };
   const value = of === undefined ? undefined : valueAt(row.row, of);
+  // The item may hold more digits than the row.
+  const exact = of === undefined ? undefined : digitsIn(row.shape, row.item)(of);
   if (operation === "sum" || operation === "average") {
-    const sum = { [sumHidden(attribute)]: encodeValue(isNumber(value) ? value : 0, attribute) };
+    const sum = { [sumHidden(attribute)]: keepDigits(encodeValue(isNumber(value) ? value : 0, attribute), exact) };
     return operation === "sum" ? sum : { ...sum, [countHidden(attribute)]: { N: "1" } };
   }
   if (of !== undefined) {
-    const stored = encodeField(row.shape, of, value);
+    const stored = keepDigits(encodeField(row.shape, of, value), exact);
     return operation === "distinct" || "N" in stored || "S" in stored ? { [attribute]: stored } : {};
   }
   const { subject } = row;
@@ -206,7 +208,8 @@ const summarizing = (catalog: Catalog, { fact }: Summary, { subject, row }: Held
  */
 export const contributionsOf = (catalog: Catalog, item: Item | null | undefined): readonly ContributedPlace[] => {
   const places = new Map<string, ContributedPlace & { readonly contribution: Record<string, AttributeValue> }>();
-  for (const row of tiedRows(catalog, item)) {
+  for (const held of tiedRows(catalog, item)) {
+    const row = { ...held, item: item as Item };
     const { subject } = row;
     const source = keyOfItem(catalog, item as Item);
     const contribute = (holder: FactHolder, over: string, contribution: Contribution): void => {

@@ -126,7 +126,7 @@ const readMemos = async (
 /** The derived attributes of a node or edge, to be set or removed. */
 export interface Projection {
   readonly set: Record<string, unknown>;
-  /** The decimals of the sums in `set`. */
+  /** The decimals of the numbers in `set` that may have more digits than a double. */
   readonly exact: Record<string, string>;
   readonly remove: string[];
   /** Sums that DynamoDB has no number for, by attribute, as decimals: the attributes are removed. */
@@ -162,6 +162,7 @@ export const projectionOf = (
       value = number > 0 ? Number(sums[sumHidden(attribute)] ?? "0") / number : undefined;
     } else {
       value = found?.value && decodeValue(found.value);
+      if (found?.value && "N" in found.value) exact[attribute] = found.value.N;
       if (typeof value === "string" && dates.includes(attribute)) value = new Date(value);
     }
     if (value === undefined) remove.push(attribute);

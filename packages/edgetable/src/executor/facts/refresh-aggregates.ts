@@ -1,6 +1,6 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { UpdateStep } from "../../ir/write-plan.ts";
-import { decimalIn } from "../../requests/attribute-value.ts";
+import { decimalIn, sameAttribute } from "../../requests/attribute-value.ts";
 import { encodeTransaction } from "../../requests/encode-write.ts";
 import { CONTRIBUTION, EXPIRES, FACTS_TYPE, MEMO_NODE, MEMO_SOURCE, MEMO_TYPE, REVISION } from "../../schema/system-items.ts";
 import { placeText, readPlace, type StoredPlace } from "../../schema/stored-id.ts";
@@ -98,6 +98,14 @@ export const partsIn = (facts: Item | undefined, sum: string): readonly string[]
 /** True if a stored number is the expected decimal, digit by digit. */
 export const sameNumbers = (stored: AttributeValue | undefined, expected: string | undefined): boolean =>
   stored === undefined || expected === undefined ? stored === expected : "N" in stored && sameDecimals(stored.N, expected);
+
+/** True if two stored values are the same, numbers digit by digit: rows hold doubles, sums all digits. */
+export const sameStored = (a: AttributeValue | undefined, b: AttributeValue | undefined): boolean =>
+  b && "N" in b ? sameNumbers(a, b.N) : sameAttribute(a, b);
+
+/** True if two rows contribute the same. */
+export const sameContribution = (a: Contribution = {}, b: Contribution = {}): boolean =>
+  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((name) => sameStored(a[name], b[name]));
 
 /** The place that a memo is of; undefined for another item. */
 export const readMemoPlace = (memo: Item): (StoredPlace & { readonly source: Key }) | undefined => {

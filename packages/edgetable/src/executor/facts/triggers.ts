@@ -8,7 +8,8 @@ import { isSystemItem, MEMO_NODE, systemKindOf } from "../../schema/system-items
 import type { Item, Key } from "../../transport/operations.ts";
 import { isDeepStrictEqual } from "node:util";
 import { own, type Row, valueAt } from "../../util/row.ts";
-import { type Contribution, contributionsOf, endOf, factEdge, type FactHolder, factNode, type Place, placeId } from "./contributions.ts";
+import { contributionsOf, endOf, factEdge, type FactHolder, factNode, type Place, placeId } from "./contributions.ts";
+import { sameContribution, sameStored } from "./refresh-aggregates.ts";
 import { streamedFacts } from "./project-facts.ts";
 import { hasCounters } from "./roll-up-counters.ts";
 import { copyShape, type FanOut, itemShape, nextRevision, streamedCopies } from "./refresh-copies.ts";
@@ -34,9 +35,6 @@ export interface Triggered {
 }
 
 const NOTHING: Triggered = { places: [], holders: [], copies: [], fanOuts: [] };
-
-const sameContribution = (a: Contribution = {}, b: Contribution = {}): boolean =>
-  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((name) => sameAttribute(a[name], b[name]));
 
 /** The places at which an item contributes something else than before: of an edge that was led elsewhere, both nodes. */
 const changedPlaces = (catalog: Catalog, { before, after }: ItemChangeRecord): readonly Place[] => {
@@ -88,7 +86,7 @@ const mayLackFacts = (catalog: Catalog, entry: NodeEntry | EdgeEntry, { before, 
   const [was, is] = [numberAt(before, STREAMED), numberAt(after, STREAMED)];
   if (is !== undefined && (was === undefined || is > was)) return false;
   if (is !== was) return true;
-  return streamedFacts(catalog, entry).some(({ attribute }) => !sameAttribute(before[attribute], after[attribute]));
+  return streamedFacts(catalog, entry).some(({ attribute }) => !sameStored(before[attribute], after[attribute]));
 };
 
 /** The node that a counter counts for. */

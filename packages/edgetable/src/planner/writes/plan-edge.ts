@@ -1,15 +1,15 @@
 import type { LinkWrite, PutEdgeWrite, RelinkWrite, UnlinkWrite } from "../../ir/logical-write.ts";
 import type { Failure, Term } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
-import { attributeOf, keyOf, VERSION } from "../../requests/encode-item.ts";
-import type { Catalog, EdgeEntry } from "../../schema/catalog.ts";
+import { attributeOf, digitsIn, keyOf, VERSION } from "../../requests/encode-item.ts";
+import type { Catalog, EdgeEntry, Shape } from "../../schema/catalog.ts";
 import { derivedNames } from "../../schema/facts.ts";
 import { timeNames, timesOf } from "../../schema/timestamps.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { readDecimal } from "../../util/decimal.ts";
 import { mapValues, own, type Row } from "../../util/row.ts";
 import { changedRow, isChanged } from "./changed-row.ts";
-import { asRead, type Digits, digitsKept, putStep } from "./plan-item.ts";
+import { asRead, digitsKept, putStep } from "./plan-item.ts";
 import {
   atTime,
   atVersion,
@@ -26,6 +26,7 @@ import { edgeCopies, type EdgeCopy, endTerms, isOtherEdge } from "./rules/edge-c
 import { fill, joined, looksAt, stageDerived, WHOLE_ROW } from "./rules/index.ts";
 import {
   absentOrExpired,
+  type Digits,
   type EdgeBetween,
   guardTerms,
   imageOf,
@@ -71,7 +72,7 @@ const stageLink = (working: WorkingSet, edge: EdgeBetween, { attributes, reverse
   const copies = edgeCopies(edge, atVersion(timed, edge.entry.definition.version, 1), reverse);
   const [{ shape, row }] = copies;
   stageCopies(working, copies, [absentOrExpired(working, shape, exists)], digits);
-  stageDerived(working, { subject: edge, before: null, after: row });
+  stageDerived(working, { subject: edge, before: null, after: row, digits: digits && { after: digits[0] } });
   return row;
 };
 
@@ -88,8 +89,9 @@ export const planLink = (working: WorkingSet, write: LinkWrite, exists?: Failure
 };
 
 // Where the key names one end alone, an edge to another node gives way: its other copy goes, and counts no more.
-const stageGivingWay = (working: WorkingSet, edge: EdgeBetween, before: Row): void => {
+const stageGivingWay = (working: WorkingSet, edge: EdgeBetween, of: Shape, image: Item): void => {
   const { catalog } = working;
+  const before = decodeItem(catalog, of, image);
   const endOf = (end: "from" | "to") => {
     const { type } = edge[end];
     const id = before[end] as Row;
@@ -98,7 +100,7 @@ const stageGivingWay = (working: WorkingSet, edge: EdgeBetween, before: Row): vo
   const old: EdgeBetween = { kind: "edge", entry: edge.entry, from: endOf("from"), to: endOf("to") };
   for (const { shape, row } of edgeCopies(old, before).slice(1))
     stage(working, { kind: "delete", key: keyOf(catalog, shape, row), terms: [], shape });
-  stageDerived(working, { subject: old, before, after: null });
+  stageDerived(working, { subject: old, before, after: null, digits: { before: digitsIn(of, image) } });
 };
 
 /** Writes an edge, whatever was there; reads it first if a rule looks at the edge before. */
@@ -129,9 +131,9 @@ export const planPutEdge = (working: WorkingSet, write: PutEdgeWrite): Planned =
   // Where the key names one end alone, the edge may have given way to one to a third node meanwhile.
   const read = look && image !== undefined ? asRead(catalog, shape, image, [...look.fields, ...shape.unkeyed]) : [];
   stageCopies(working, copies, asSeen ? [asSeen] : read, [digits]);
-  if (isOther && image) stageGivingWay(working, edge, decodeItem(catalog, shape, image));
+  if (isOther && image) stageGivingWay(working, edge, shape, image);
   const before = image && !isOther ? decodeItem(catalog, shape, image) : image === undefined ? undefined : null;
-  stageDerived(working, { ...change, before, after: row });
+  stageDerived(working, { ...change, before, after: row, digits: image && !isOther ? { before: digitsIn(shape, image) } : undefined });
   return { kind: "staged", row };
 };
 
@@ -154,7 +156,8 @@ export const planUnlink = (working: WorkingSet, write: UnlinkWrite): Planned => 
   stage(working, { kind: "delete", key, terms: [present, ...between, ...guardTerms(shape, write.guards), ...unchanged], shape });
   if (second && otherKey) stage(working, { kind: "delete", key: otherKey, terms: [], shape: second.shape });
   // What the caller tells of the row beside its key may be older than the item: a cascade has read it before.
-  stageDerived(working, { subject: edge, before: image ? decodeItem(catalog, shape, image) : row, after: null });
+  const [before, digits] = image ? [decodeItem(catalog, shape, image), { before: digitsIn(shape, image) }] : [row, undefined];
+  stageDerived(working, { subject: edge, before, after: null, digits });
   return { kind: "staged" };
 };
 
@@ -235,7 +238,8 @@ export const planRelink = (working: WorkingSet, given: RelinkWrite, there?: Term
   for (const item of first.items) stage(working, item);
   for (const item of other?.items ?? []) stage(working, item);
   const row = first.row ?? other?.row;
-  stageDerived(working, { subject: edge, before: first.before ?? own.row, after: row, changes: write.changes });
+  const digits = first.image ? { before: digitsIn(own.shape, first.image) } : undefined;
+  stageDerived(working, { subject: edge, before: first.before ?? own.row, after: row, changes: write.changes, digits });
   return { kind: "staged", row };
 };
 
@@ -304,6 +308,11 @@ const planRetype = (working: WorkingSet, write: RelinkWrite, type: string): Plan
   const terms = [present, ...guardTerms(shape, write.guards), ...unchangedItem(catalog, { shape, key }, image)];
   stage(working, { kind: "delete", key, terms, shape });
   if (second?.key) stage(working, { kind: "delete", key: second.key, terms: [], shape: second.shape });
-  stageDerived(working, { subject: before, before: own.row, after: null });
+  stageDerived(working, {
+    subject: before,
+    before: decodeItem(catalog, shape, image),
+    after: null,
+    digits: { before: digitsIn(shape, image) },
+  });
   return { kind: "staged", row };
 };

@@ -3,15 +3,16 @@ import type { CheckWrite, CreateWrite, DeleteWrite, PutWrite, UpdateWrite } from
 import type { Failure, Term, WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { keepDigits } from "../../requests/attribute-value.ts";
-import { attributeOf, encodeItem, keyIfComplete, keyOf, keyOfItem } from "../../requests/encode-item.ts";
+import { attributeOf, digitsIn, encodeItem, keyIfComplete, keyOf, keyOfItem } from "../../requests/encode-item.ts";
 import type { Catalog, Shape } from "../../schema/catalog.ts";
 import { hiddenNames } from "../../schema/facts.ts";
 import { filledRow } from "../../schema/fills.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
-import { own, type Row } from "../../util/row.ts";
+import type { Row } from "../../util/row.ts";
 import { atTime, atVersion, changeItem, seenAt, storedVersion, unchangedFields, withTimes } from "./rules/computed-attributes.ts";
 import { fill, joined, looksAt, stageDerived, WHOLE_ROW } from "./rules/index.ts";
 import {
+  type Digits,
   absentOrExpired,
   type EdgeBetween,
   guardTerms,
@@ -35,14 +36,12 @@ const itemOf = (catalog: Catalog, write: CreateWrite | PutWrite | UpdateWrite | 
   return { subject, shape: subject.entry.shape };
 };
 
-/** The stored form of numbers that a row has from a read: a double may not hold all their digits. */
-export type Digits = (field: string) => AttributeValue | undefined;
-
 /** Those of what Edgetable keeps in the item of a row, which a put takes over. */
 export const digitsKept = ({ definition }: Subject["entry"], shape: Shape, image: Item | null | undefined): Digits | undefined => {
   if (!image || definition.kind === "part" || !definition.derived) return undefined;
   const kept = new Set([...Object.keys(definition.derived), ...hiddenNames(definition)]);
-  return (field) => (kept.has(field) ? own(image, attributeOf(shape, field) ?? field) : undefined);
+  const digits = digitsIn(shape, image);
+  return (field) => (kept.has(field) ? digits(field) : undefined);
 };
 
 /** The step that writes a whole row into one of its items. */
@@ -105,7 +104,7 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
   const digits = digitsKept(subject.entry, shape, image);
   stage(working, putStep(catalog, { shape, row, digits }, [...guardTerms(shape, guards), ...terms]));
   const before = image ? decodeItem(catalog, shape, image) : image;
-  stageDerived(working, { subject, before, after: row, related });
+  stageDerived(working, { subject, before, after: row, related, digits: image ? { before: digitsIn(shape, image) } : undefined });
   return { kind: "staged", row: filledRow(shape.fills, row) };
 };
 
@@ -127,7 +126,8 @@ export const planUpdate = (working: WorkingSet, write: UpdateWrite, there?: Term
   if (!changed) return changed === null ? notFound : undefined;
   if (whole && !passesSchema(working, subject, changed.row)) return undefined;
   for (const item of changed.items) stage(working, item);
-  stageDerived(working, { subject, before: changed.before ?? known, after: changed.row, changes });
+  const digits = changed.image ? { before: digitsIn(shape, changed.image) } : undefined;
+  stageDerived(working, { subject, before: changed.before ?? known, after: changed.row, changes, digits });
   return { kind: "staged", row: changed.row };
 };
 
@@ -144,7 +144,8 @@ export const planDelete = (working: WorkingSet, write: DeleteWrite): Planned => 
   const row = image ? decodeItem(catalog, shape, image) : undefined;
   const terms = look && image ? unchangedFields(catalog, { shape, image }, look.fields) : [];
   stage(working, { kind: "delete", key, terms: [present, ...guardTerms(shape, write.guards), ...terms], shape });
-  stageDerived(working, { subject, before: row ?? write.id, after: null, related: write.edges });
+  const digits = image ? { before: digitsIn(shape, image) } : undefined;
+  stageDerived(working, { subject, before: row ?? write.id, after: null, related: write.edges, digits });
   return { kind: "staged", row };
 };
 

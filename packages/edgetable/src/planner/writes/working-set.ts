@@ -53,11 +53,16 @@ export interface RowChange {
   readonly after: Row | null | undefined;
   /** Of an update: what it changes; the rest of the row stays. */
   readonly changes?: Changes | undefined;
+  /** The numbers of rows that were read. Those of an update's result follow from the ones before. */
+  readonly digits?: { readonly before?: Digits | undefined; readonly after?: Digits | undefined } | undefined;
   /** True if the caller raises the version itself, so that nothing needs to be read for it. */
   readonly versioned?: boolean | undefined;
   /** "unchecked": the row is written or deleted whatever else is there. */
   readonly related?: "checked" | "unchecked" | undefined;
 }
+
+/** The stored form of numbers that a row has from a read: a double may not hold all their digits. */
+export type Digits = (field: string) => AttributeValue | undefined;
 
 /** What a rule looks at in the row before a change. */
 export interface Look {

@@ -3,7 +3,7 @@ import type { EndId } from "../../../ir/logical-write.ts";
 import { type Failure, keyId, type PutStep, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
 import { keyIfComplete } from "../../../requests/encode-item.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
-import { decimalIn, decodeValue, encodeValue } from "../../../requests/attribute-value.ts";
+import { decimalIn, decodeValue, encodeValue, keepDigits } from "../../../requests/attribute-value.ts";
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry, Shape } from "../../../schema/catalog.ts";
 import {
   type AggregateFact,
@@ -26,6 +26,7 @@ import { own, type Row, valueAt } from "../../../util/row.ts";
 import { isChanged } from "../changed-row.ts";
 import {
   type Contribution,
+  type Digits,
   type ItemRule,
   knownImage,
   type Look,
@@ -115,19 +116,39 @@ export interface Delta extends Contribution {
 
 const NONE: readonly Delta[] = [];
 
+/** A row before or after a change, with its numbers as they are stored where it was read. */
+export interface CountedRow {
+  readonly row: Row | null | undefined;
+  readonly digits: Digits | undefined;
+}
+
+/** The rows before and after a change. What an update adds to is added with all its digits, as DynamoDB does. */
+export const countedRows = ({ before, after, changes, digits }: RowChange): { readonly before: CountedRow; readonly after: CountedRow } => {
+  const read = digits?.before;
+  const changed: Digits | undefined =
+    changes &&
+    read &&
+    ((field) => {
+      const [stored, more] = [read(field), own(changes.add, field)];
+      if (!isChanged(changes, field)) return stored;
+      return stored && "N" in stored && isNumber(more) ? { N: addDecimals(stored.N, String(more)) } : undefined;
+    });
+  return { before: { row: before, digits: read }, after: { row: after, digits: digits?.after ?? changed } };
+};
+
 /** The decimal of the number that a row holds in a field; of 0 where it holds none. */
-export const numberIn = (row: Row, field: string): string => {
-  const value = valueAt(row, field);
-  return isNumber(value) ? String(value) : "0";
+export const numberIn = ({ row, digits }: CountedRow, field: string): string => {
+  const value = valueAt(row ?? {}, field);
+  return isNumber(value) ? decimalIn(keepDigits({ N: String(value) }, digits?.(field))) : "0";
 };
 
 /** What a row adds to the attributes of an aggregate that is kept in transactions. */
-const addends = (aggregate: Aggregate, row: Row | null | undefined): Readonly<Record<string, string>> => {
+const addends = (aggregate: Aggregate, counted: CountedRow): Readonly<Record<string, string>> => {
   const { attribute, operation, of = "" } = aggregate.fact;
-  if (!row || !counts(aggregate, row)) return {};
+  if (!counted.row || !counts(aggregate, counted.row)) return {};
   if (operation === "count") return { [attribute]: "1" };
-  if (operation === "sum") return { [attribute]: numberIn(row, of) };
-  return { [sumHidden(attribute)]: numberIn(row, of), [countHidden(attribute)]: "1" };
+  if (operation === "sum") return { [attribute]: numberIn(counted, of) };
+  return { [sumHidden(attribute)]: numberIn(counted, of), [countHidden(attribute)]: "1" };
 };
 
 /** Adds decimals to sums, by name, or takes them off. */
@@ -205,6 +226,7 @@ const deltasOf = (catalog: Catalog, change: RowChange): readonly Delta[] => {
   if (all.length === 0) return NONE;
   const isUnchecked = subject.kind === "edge" && related === "unchecked";
   const deltas = new Map<string, Delta & { readonly added: Record<string, string> }>();
+  const counted = countedRows(change);
   for (const aggregate of all) {
     if (!isTransactional(aggregate) || (changes && !aggregate.fields.some((field) => isChanged(changes, field)))) continue;
     const row = after ?? before ?? {};
@@ -214,7 +236,7 @@ const deltasOf = (catalog: Catalog, change: RowChange): readonly Delta[] => {
       if (!key) continue;
       const text = keyId(key);
       let delta = deltas.get(text);
-      const [less, more] = [addends(aggregate, before), addends(aggregate, after)];
+      const [less, more] = [addends(aggregate, counted.before), addends(aggregate, counted.after)];
       const ties = !before && after !== null;
       // A part that nothing counted may be there without its node, which would not count it when it is created.
       const begins = subject.kind === "part" && isNothing(less) && !isNothing(more);

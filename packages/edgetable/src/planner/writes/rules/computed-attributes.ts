@@ -406,6 +406,8 @@ export interface ChangedItem {
   readonly items: readonly WriteItem[];
   readonly before: Row | undefined;
   readonly row: Row | undefined;
+  /** The item before, if it was read. */
+  readonly image?: Item | undefined;
 }
 
 /** What stored numbers become, as decimals by field: a sum keeps all its digits, and index keys follow what the item will hold. */
@@ -491,6 +493,6 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
     terms.push(...(change.whole ? unitedTerms(unchanged, unchangedRow(catalog, change, image)) : unchanged));
   }
   const changed = before && atVersion(after, shape.version, ((before[VERSION] as number | undefined) ?? 0) + 1);
-  if (computed.moves && image) return { items: moveItem(catalog, change, { image, effect, terms }), before, row: changed };
-  return { items: [{ kind: "update", key, terms, shape, changes: effect }], before, row: changed };
+  if (computed.moves && image) return { items: moveItem(catalog, change, { image, effect, terms }), before, row: changed, image };
+  return { items: [{ kind: "update", key, terms, shape, changes: effect }], before, row: changed, image };
 };

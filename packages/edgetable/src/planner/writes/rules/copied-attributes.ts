@@ -6,7 +6,7 @@ import { sameValue } from "../../../keys/value-text.ts";
 import { renderTemplate } from "../../../keys/render-template.ts";
 import { decodeValue } from "../../../requests/attribute-value.ts";
 import { decodeItem, shapeOf } from "../../../requests/decode-item.ts";
-import { keyIfComplete, keyOf } from "../../../requests/encode-item.ts";
+import { digitsIn, keyIfComplete, keyOf } from "../../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry, Shape } from "../../../schema/catalog.ts";
 import { endTypes } from "../../../schema/definition.ts";
 import { type CopyFact, COPY_REVISION, DERIVED } from "../../../schema/facts.ts";
@@ -302,7 +302,7 @@ const stageRefresh = (working: WorkingSet, copying: Copying, { values, others, i
     const changed = changeItem(working, { shape, key, known: row, changes, guards: {}, there, terms, keepsVersion: true });
     for (const item of changed?.items ?? []) stage(working, item);
   }
-  others.stageDerived(working, { subject, before, after: { ...before, ...values }, changes });
+  others.stageDerived(working, { subject, before, after: { ...before, ...values }, changes, digits: { before: digitsIn(found, image) } });
 };
 
 const edgeOf = (entry: EdgeEntry, { from, to }: { readonly from: string; readonly to: string }, row: Row): EdgeBetween => {

@@ -29,7 +29,17 @@ import {
   STALE,
   type WorkingSet,
 } from "../working-set.ts";
-import { addTo, type Aggregate, aggregatedNodes, aggregatesOver, counts, lookOfRow, numberIn } from "./aggregates.ts";
+import {
+  addTo,
+  type Aggregate,
+  aggregatedNodes,
+  aggregatesOver,
+  type CountedRow,
+  countedRows,
+  counts,
+  lookOfRow,
+  numberIn,
+} from "./aggregates.ts";
 
 /** What one change means for one counter of a node. */
 export interface CounterDelta extends Contribution {
@@ -62,11 +72,11 @@ const NONE: readonly Spread[] = [];
 
 const isConcerned = ({ fact }: Aggregate): boolean => isSpread(fact);
 
-const addends = (aggregate: Aggregate, row: Row | null | undefined): Readonly<Record<string, string>> => {
+const addends = (aggregate: Aggregate, counted: CountedRow): Readonly<Record<string, string>> => {
   const { attribute, operation, of = "" } = aggregate.fact;
-  if (!row || !counts(aggregate, row)) return {};
+  if (!counted.row || !counts(aggregate, counted.row)) return {};
   if (operation === "count") return { [countHidden(attribute)]: "1" };
-  const sum = { [sumHidden(attribute)]: numberIn(row, of) };
+  const sum = { [sumHidden(attribute)]: numberIn(counted, of) };
   return operation === "sum" ? sum : { ...sum, [countHidden(attribute)]: "1" };
 };
 
@@ -77,8 +87,10 @@ const otherText = (catalog: Catalog, { from, to }: EdgeBetween, end: EndId): str
   return key ? keyId(key) : exactText([other.type, other.id]);
 };
 
-const deltasOf = (catalog: Catalog, subject: EdgeBetween, { before, after, changes, related }: RowChange): readonly Spread[] => {
+const deltasOf = (catalog: Catalog, subject: EdgeBetween, change: RowChange): readonly Spread[] => {
+  const { before, after, changes, related } = change;
   if (before === undefined) return NONE;
+  const counted = countedRows(change);
   const spread: Spread[] = [];
   const found = new Map<string, CounterDelta & { readonly added: Record<string, string> }>();
   for (const aggregate of aggregatesOver(catalog, subject).filter(isConcerned)) {
@@ -101,8 +113,8 @@ const deltasOf = (catalog: Catalog, subject: EdgeBetween, { before, after, chang
         found.set(keyId(key), delta);
         spread.push(delta, { kind: "witness", rule: counterShards, key: node, entry: set.entry, counter: key, ties, failure });
       }
-      addTo(delta.added, addends(aggregate, before), true);
-      addTo(delta.added, addends(aggregate, after));
+      addTo(delta.added, addends(aggregate, counted.before), true);
+      addTo(delta.added, addends(aggregate, counted.after));
     }
   }
   return spread;
