@@ -179,7 +179,7 @@ const compareForms = (comparison: Comparison, names: Placeholders): string => {
   const place = (attribute: string, former = false): Place => ({
     attribute,
     within,
-    encode: (value) => encodeField(shape, whole, former ? oldValue(shape, whole, value) : value),
+    encode: (value) => encodeField(shape, whole, former ? oldValue(shape, path, value) : value),
   });
   const inNew = (): string => compareExpression(place(now), comparison, names);
   if (!retyping && old === now) return inNew();
