@@ -86,6 +86,51 @@ test("a path names an attribute of the schema, and has a form", async () => {
   );
 });
 
+test("a name in brackets is any text, as it is or with JSON's escapes", async () => {
+  const held = z.record(z.string(), z.string());
+  const box = node({ key: "BOX#{id}", schema: z.object({ id: z.string(), m: held }) });
+  const db = defineGraph({
+    table: engine.freshTableName("names"),
+    nodes: { box },
+    edges: { holds: edge({ from: "box", to: "box", schema: z.object({ m: held }) }) },
+  }).connect({ transport: engine.transport });
+  await db.table.create();
+  const names = ["x\ty", "a\nb", "\u0000", "\u001f", "\u007f", "é", "😀", 'say "x"', "back\\slash", "a.b", "a]b", " ", "\u2028"];
+  const m = Object.fromEntries(names.map((name) => [name, "v"]));
+  await db.box.create({ id: "1", m }).orThrow();
+  await db.holds.link({ id: "1" }, { id: "1" }, { m }).orThrow();
+  for (const name of names)
+    for (const text of new Set([JSON.stringify(name), `"${name.replaceAll(/["\\]/g, "\\$&")}"`])) {
+      const path = `m[${text}]`;
+      const passes = async (value: string) => (await db.box.check({ id: "1" }, { if: { [path]: value } } as never)).ok;
+      expect([name, await passes("v"), await passes("w")]).toEqual([name, true, false]);
+      expect([
+        name,
+        await db
+          .box({ id: "1" })
+          .out("holds")
+          .where({ [path]: "v" } as never)
+          .count(),
+      ]).toEqual([name, 1]);
+      await db.box.update({ id: "1" }, { set: { [path]: "w" } } as never).orThrow();
+      expect([name, (await db.box.get({ id: "1" }))?.m[name]]).toEqual([name, "w"]);
+      await db.box.update({ id: "1" }, { set: { [path]: "v" } } as never).orThrow();
+    }
+  for (const path of ['m["\\x"]', 'm["\\u12"]', 'm[""]', 'm["a" ]', 'm["a""b"]', 'm["a', 'm["\\"]']) {
+    const refused = { code: "plan.invalidOption", message: expect.stringContaining("is no path within an attribute") as unknown };
+    await expect((async () => db.box.check({ id: "1" }, { if: { [path]: "v" } } as never))()).rejects.toMatchObject(refused);
+    await expect((async () => db.box.update({ id: "1" }, { set: { [path]: "v" } } as never))()).rejects.toMatchObject(refused);
+    await expect(
+      (async () =>
+        db
+          .box({ id: "1" })
+          .out("holds")
+          .where({ [path]: "v" } as never)
+          .edges())(),
+    ).rejects.toMatchObject(refused);
+  }
+});
+
 type Row = Readonly<Record<string, unknown>>;
 const scalar = fc.constantFrom<unknown>("a", "ab", "é", 0, 1, -2.5, true, null);
 const tree = fc.letrec<{ value: unknown; map: Row; list: readonly unknown[] }>((tie) => ({

@@ -7,7 +7,20 @@ export type PathSteps = readonly [attribute: string, ...within: (string | number
 // "Nested attributes: up to 32 levels deep", Constraints in DynamoDB.
 const LEVELS = 32;
 
-const STEP = /\.?([^.[\]"]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]/y;
+const STEP = /\.?([^.[\]"]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)+")\]/y;
+
+// JSON has no control characters in texts, and names of members may hold them.
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f]/g;
+
+/** A name in brackets, with JSON's escapes or without; undefined if it is not well-formed. */
+const nameInBrackets = (quoted: string): string | undefined => {
+  try {
+    return JSON.parse(quoted.replace(CONTROL, (one) => JSON.stringify(one).slice(1, -1))) as string;
+  } catch {
+    return undefined;
+  }
+};
 
 const malformed = (path: string): never => {
   throw new EdgetableError(
@@ -37,7 +50,7 @@ export const stepsOf = (path: string): PathSteps => {
     if (!found) return malformed(path);
     const [text, name, position, quoted] = found;
     if (name !== undefined && text.startsWith(".") !== at > 0) return malformed(path);
-    steps.push(name ?? (position === undefined ? (JSON.parse(quoted!) as string) : Number(position)));
+    steps.push(name ?? (position === undefined ? (nameInBrackets(quoted!) ?? malformed(path)) : Number(position)));
   }
   if (typeof steps[0] !== "string" || steps.length > LEVELS) return malformed(path);
   return steps as unknown as PathSteps;
