@@ -12,14 +12,17 @@ import {
 } from "../schema/describe-model.ts";
 import { defined } from "../util/invariant.ts";
 import { Meter } from "./call.ts";
-import { checkForms, readRecord } from "./model-record.ts";
+import { checkForms, type ModelRecord, readRecord } from "./model-record.ts";
 import type { CallContext, Session } from "./session.ts";
 import { SharedAnswer } from "./shared-answer.ts";
 
 /** What the table's record has otherwise than the model. */
 interface Gaps {
-  /** Entries of indexes, as `index shape`: the record has the kind in the index by other keys, or not at all. */
-  readonly entries: ReadonlyMap<string, "otherwise" | "absent">;
+  /**
+   * Entries of indexes, as `index shape`: the record has the kind in the index by other keys, or not at all, or a migration to a
+   * model without the entry has begun, whose programs do not write its keys.
+   */
+  readonly entries: ReadonlyMap<string, "otherwise" | "absent" | "leaving">;
   /** Edges that are stored otherwise, by their shape's id: the end of a message. */
   readonly edges: ReadonlyMap<string, string>;
 }
@@ -35,19 +38,33 @@ const sessions = new WeakMap<Session["jobs"], Knowledge>();
 
 const NONE: Gaps = { entries: new Map(), edges: new Map() };
 
-const changedEntries = ({ catalog }: Session, ours: ModelDescription, recorded: ModelDescription): Gaps["entries"] => {
-  const known = withNewKinds(recorded, ours, catalog);
-  const keyOf = ({ items }: ModelDescription, id: string): string =>
+/** The names of a kind in a model. An edge type with more or fewer types at its ends goes by another name. */
+const namesIn = ({ catalog }: Session, { items }: ModelDescription, ours: ModelDescription, id: string): readonly string[] => {
+  const keyOf = (item: ModelDescription["items"][string] | undefined): string =>
     keyAttributes(catalog.index)
-      .map((name) => items[id]?.keys[name])
+      .map((name) => item?.keys[name])
       .join();
-  const changed = new Map<string, "otherwise" | "absent">();
+  const key = keyOf(ours.items[id]);
+  return Object.keys(items).filter((other) => other === id || keyOf(items[other]) === key);
+};
+
+const changedEntries = (session: Session, ours: ModelDescription, { current, migration }: ModelRecord): Gaps["entries"] => {
+  const { catalog } = session;
+  const changed = new Map<string, "otherwise" | "absent" | "leaving">();
+  const known = current && withNewKinds(current.model, ours, catalog);
   for (const index of catalog.indexes) {
     for (const { id, keys } of catalog.shapes) {
-      if (!keyAttributes(index).every((attribute) => attribute in keys) || sameEntry(known, ours, [index, id])) continue;
-      // An edge type with more or fewer types at its ends goes by another name.
-      const names = [id, ...Object.keys(known.items).filter((other) => keyOf(known, other) === keyOf(ours, id))];
-      changed.set(`${index.name} ${id}`, names.some((name) => describedEntry(known, index, name)) ? "otherwise" : "absent");
+      if (!keyAttributes(index).every((attribute) => attribute in keys)) continue;
+      const isIn = (model: ModelDescription, names: readonly string[]): boolean =>
+        names.some((name) => describedEntry(model, index, name) !== undefined);
+      if (known && !sameEntry(known, ours, [index, id])) {
+        const isAbsent = !isIn(known, [id, ...namesIn(session, known, ours, id)]);
+        changed.set(`${index.name} ${id}`, isAbsent ? "absent" : "otherwise");
+      } else if (migration) {
+        // A kind that the other model lacks is not written by its programs.
+        const names = namesIn(session, migration.model, ours, id);
+        if (names.length > 0 && !isIn(migration.model, names)) changed.set(`${index.name} ${id}`, "leaving");
+      }
     }
   }
   return changed;
@@ -72,8 +89,10 @@ const readGaps = async (session: Session, { model }: Knowledge, context: CallCon
   const record = await readRecord(session, { meter: new Meter(0), deadline: context.deadline, signal: context.signal });
   checkForms(session, record);
   const { current } = record;
-  if (!current) return NONE;
-  return { entries: changedEntries(session, model, current.model), edges: changedStorage(session, model, current.model) };
+  return {
+    entries: changedEntries(session, model, record),
+    edges: current ? changedStorage(session, model, current.model) : NONE.edges,
+  };
 };
 
 /** True if an index is read that the model declares by value. */
@@ -119,11 +138,13 @@ export const refuseGaps = (
       const kind = shape.role === "reference" ? shape.from : id;
       const gap = index === undefined ? undefined : gaps.entries.get(`${index} ${kind}`);
       if (gap === undefined || (gap === "otherwise" && !needsKeys(catalog, step as QueryStep, shape, anyOrder))) continue;
-      throw new EdgetableError(
-        "plan.indexIncomplete",
-        `The index "${index}" does not find every "${id}" yet: the table has not been migrated to this model. Finish the migration: db.migrations.run({ finish: true }) or edgetable migrate run --finish.`,
-        { details: { index, shape: id } },
-      );
+      const why =
+        gap === "leaving"
+          ? "any more: a migration has begun to a model that has not got it there, and whose programs do not write its keys. Deploy that model; or undo the migration (edgetable migrate undo), and run one to this model with finish."
+          : "yet: the table has not been migrated to this model. Finish the migration: db.migrations.run({ finish: true }) or edgetable migrate run --finish.";
+      throw new EdgetableError("plan.indexIncomplete", `The index "${index}" does not find every "${id}" ${why}`, {
+        details: { index, shape: id },
+      });
     }
 };
 

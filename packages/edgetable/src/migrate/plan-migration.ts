@@ -223,6 +223,19 @@ const impossible = ({ catalog, record, table }: MigrationGround, model: ModelDes
   return refusals;
 };
 
+/** Indexes of which kinds leave that stay in the model: programs of the recorded model read them until they end. */
+const leftIndexes = ({ record: { current } }: MigrationGround, model: ModelDescription): readonly string[] =>
+  Object.entries(current?.model.indexes ?? {}).flatMap(([name, index]) => {
+    const left = Object.keys(model.items).filter(
+      (id) => current && describedEntry(current.model, index, id) && !describedEntry(model, index, id),
+    );
+    if (left.length === 0) return [];
+    const kinds = left.map((id) => `"${id}"`).join(", ");
+    return [
+      `Programs of this model do not write the keys of ${kinds} in "${name}": from their first write on, programs of the recorded model that search by it miss rows and find others that have changed. Stop those searches before you deploy this model; connections that are opened once the migration has begun refuse them (plan.indexIncomplete).`,
+    ];
+  });
+
 /** Settings of a plan. */
 export interface PlanSettings {
   /** Whether keys of live indexes and forms of attributes may change without regard to processes with the recorded model. */
@@ -415,6 +428,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       ...computed.notes,
       ...storage.notes,
       ...droppedKinds(catalog, record.current, model),
+      ...leftIndexes(ground, model),
     ]),
     cost: priceOf(steps),
   };
