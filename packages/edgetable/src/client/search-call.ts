@@ -9,8 +9,18 @@ import { exactText } from "../keys/template.ts";
 import { inShape } from "../planner/access-path.ts";
 import { planRead } from "../planner/plan.ts";
 import { impliedKeys, searching } from "../planner/search-path.ts";
-import { searchForm, searchPlan, spreadsOf, spreadValues, type SearchState, type SearchWant, type Spread } from "../query/search.ts";
-import type { Binding } from "../requests/encode-read.ts";
+import {
+  listsOf,
+  searchForm,
+  searchPlan,
+  spreadOver,
+  spreadValues,
+  type SearchState,
+  type SearchWant,
+  type Spread,
+} from "../query/search.ts";
+import { partitionsOf } from "../requests/encode-partitions.ts";
+import { bindQuery, type Binding } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
@@ -22,6 +32,9 @@ import type { Read, SearchPageOptions } from "./page-types.ts";
 
 /** Upper bound of the partitions that one search reads: the values of a list times the shards. */
 const MAX_LANES = 1000;
+
+/** Upper bound of the lists whose values are combined to fill a key. */
+const MAX_LISTS = 4;
 
 /** The plan of a search, and the values that fill it. */
 interface PlannedSearch {
@@ -57,19 +70,62 @@ const attempt = (give: () => PlannedSearch): PlannedSearch | EdgetableError => {
   }
 };
 
+/** What of a Query tells it from others of its plan: where it reads, and the sort keys that it reads there. */
+const placeOf = (catalog: Catalog, step: QueryStep, binding: Binding): { readonly place: string; readonly sort: string } => {
+  const partitions = partitionsOf(catalog, step, binding).map(({ text }) => text);
+  const { input } = bindQuery(catalog, step, { binding, livingAt: undefined, partition: partitions[0] });
+  const { KeyConditionExpression: keys, FilterExpression: filter, ExpressionAttributeValues: { ":s": low, ":t": high } = {} } = input;
+  const isPrefix = keys.includes("begins_with") && low !== undefined && "S" in low;
+  return {
+    place: JSON.stringify([step.shapes, partitions, keys, filter, ...(isPrefix ? [] : [low, high])]),
+    sort: isPrefix ? low.S : "",
+  };
+};
+
+/** A plan without the Queries whose items others of it read: a key may hold several values of a list in one form. */
+const withDistinctSources = (catalog: Catalog, { plan, binding }: PlannedSearch): PlannedSearch => {
+  const shortest = new Map<string, string[]>();
+  const places = plan.sources.map((step) => placeOf(catalog, step as QueryStep, binding));
+  const order = [...places.keys()].toSorted((a, b) => places[a]!.sort.length - places[b]!.sort.length || a - b);
+  const kept = new Set<number>();
+  for (const at of order) {
+    const { place, sort } = places[at]!;
+    const prefixes = shortest.get(place) ?? [];
+    if (prefixes.some((prefix) => sort.startsWith(prefix))) continue;
+    shortest.set(place, [...prefixes, sort]);
+    kept.add(at);
+  }
+  if (kept.size === places.length) return { plan, binding };
+  const ofKept = <One>(list: readonly One[]): readonly One[] => list.filter((_, at) => kept.has(at));
+  const { merged, hydrate, ...rest } = plan;
+  return {
+    plan: {
+      ...rest,
+      sources: ofKept(plan.sources),
+      ...(merged && kept.size > 1 ? { merged } : {}),
+      near: ofKept(plan.near),
+      hydrate: hydrate && { ...hydrate, ends: ofKept(hydrate.ends) },
+    },
+    binding,
+  };
+};
+
+const tooManyLanes = (partitions: number, values: number): EdgetableError =>
+  new EdgetableError(
+    "plan.unsupported",
+    `The search reads ${partitions} partitions, for ${values} values or combinations of values${partitions > values ? " over several shards each" : ""}, and one search reads ${MAX_LANES} at most. Ask for fewer values at a time, or for all that the index holds: using(…).`,
+    { details: { partitions, values } },
+  );
+
 const checkLanes = ({ catalog }: Driver, { plan, binding }: PlannedSearch): void => {
   const lanes = lanesOf(catalog, { plan, binding });
-  if (lanes <= MAX_LANES) return;
-  throw new EdgetableError(
-    "plan.unsupported",
-    `The search reads ${lanes} partitions, for ${plan.sources.length} values over several shards each, and one search reads ${MAX_LANES} at most. Ask for fewer values at a time, or for all that the index holds: using(…).`,
-    { details: { partitions: lanes, values: plan.sources.length } },
-  );
+  if (lanes > MAX_LANES) throw tooManyLanes(lanes, plan.sources.length);
 };
 
 /**
  * Plans a search. If an index has the values of a list (`in`) in its keys, the search is one Query for each value, merged.
- * If another condition finds the rows at a lower predicted price, the list filters those rows.
+ * If another condition finds the rows at a lower predicted price, the list filters those rows. If only several lists together
+ * fill a key, the search is one Query for each combination of their values.
  *
  * @throws {plan.noIndex} when no index serves the search
  * @throws {plan.unsupported} when values times shards are more than 1,000
@@ -79,15 +135,23 @@ const planSearch = (driver: Driver, state: SearchState, want: SearchWant): Plann
   const unitsOf = ({ plan, binding }: PlannedSearch): number =>
     explainRead(driver.catalog, { plan, binding, livingAt: undefined }).cost.readUnits;
   const whole = attempt(() => planned(driver, { state, want }));
-  const spreads = spreadsOf(state).flatMap((spread) => {
-    const way = attempt(() => planned(driver, { state, want, spread }));
-    if (way instanceof EdgetableError) return [];
-    return way.plan.sources.every((step) => step.kind === "query" && isKeyed(driver.catalog, step, spread.path)) ? [way] : [];
-  });
-  const refused = whole instanceof EdgetableError ? whole : undefined;
-  const ways = whole instanceof EdgetableError ? spreads : [whole, ...spreads];
+  const waysOver = (size: number): readonly PlannedSearch[] =>
+    listsOf(state, size).flatMap((lists) => {
+      const combinations = lists.reduce((product, { members }) => product * members.length, 1);
+      // More than one search may read are refused if one of them would find its rows.
+      const spread = spreadOver(combinations > MAX_LANES ? lists.map((list) => ({ ...list, members: list.members.slice(0, 1) })) : lists);
+      const way = attempt(() => planned(driver, { state, want, spread }));
+      if (way instanceof EdgetableError) return [];
+      if (!way.plan.sources.every((step) => step.kind === "query" && lists.every(({ path }) => isKeyed(driver.catalog, step, path))))
+        return [];
+      if (combinations > MAX_LANES) throw tooManyLanes(combinations, combinations);
+      return [withDistinctSources(driver.catalog, way)];
+    });
+  let ways = whole instanceof EdgetableError ? waysOver(1) : [whole, ...waysOver(1)];
+  const lists = state.conditions.filter(({ operator }) => operator === "in").length;
+  for (let size = 2; ways.length === 0 && size <= Math.min(lists, MAX_LISTS); size++) ways = waysOver(size);
   const [best] = ways.map((way) => ({ way, units: unitsOf(way) })).toSorted((a, b) => a.units - b.units);
-  if (!best) throw defined(refused, "why no index serves a search");
+  if (!best) throw defined(whole instanceof EdgetableError ? whole : undefined, "why no index serves a search");
   if (best.way !== whole) checkLanes(driver, best.way);
   return best.way;
 };

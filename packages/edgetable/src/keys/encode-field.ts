@@ -210,7 +210,8 @@ const encodePart = (template: Template, part: FieldPart, value: unknown): string
 
 /** Writes one field's value for a whole key. Refuses an empty text, and a reserved beginning. */
 export const encodeStrictly = (template: Template, part: FieldPart, value: unknown): string => {
-  if (value === "" && !template.loose) {
+  // DynamoDB refuses an empty key: a value may be empty beside something else only.
+  if (value === "" && (!template.loose || template.parts.length === 1)) {
     const why = refusal(
       "keys.empty",
       "is empty",

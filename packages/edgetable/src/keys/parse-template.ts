@@ -226,7 +226,7 @@ export const parseTemplate = (source: string, options: KeyDialect): Template => 
   const carried = Object.freeze([...new Set(readable)]);
   const isText = ({ format }: FieldPart): boolean =>
     format.kind === "lower" || format.kind === "upper" || (format.kind === "written" && format.width === undefined);
-  const loose = !escapes && !reserves && carried.length === 0 && parts.length > 1 && places.some(isText);
+  const loose = !escapes && !reserves && carried.length === 0 && places.some(isText);
   const repeats = carried.length < readable.length;
   const dialect = { delimiter, escapes, reserves, type } as const;
   return Object.freeze({

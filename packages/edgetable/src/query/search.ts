@@ -42,8 +42,8 @@ const comparedBy = (conditions: readonly Condition[], operators: ReadonlySet<Con
   ...new Set(conditions.flatMap(({ path, operator }) => (operators.has(operator) ? [path] : []))),
 ];
 
-const searchOf = (state: SearchState, kind: SearchKind, value: KnownField | undefined): LogicalPlan => {
-  const fixed = value ? [...known(state).filter(({ path }) => path !== value.path), value] : known(state);
+const searchOf = (state: SearchState, kind: SearchKind, members: readonly KnownField[]): LogicalPlan => {
+  const fixed = [...known(state).filter(({ path }) => members.every((member) => member.path !== path)), ...members];
   const search: Search = {
     kind: "search",
     ...kind,
@@ -62,34 +62,57 @@ const searchOf = (state: SearchState, kind: SearchKind, value: KnownField | unde
   return state.conditions.length === 0 ? search : { kind: "filter", input: search, conditions: state.conditions };
 };
 
-/** A search with one input for each value of a list, which stand behind its other values. */
-export interface Spread {
+/** A list of values (`in`) of a field. */
+interface ValueList {
   readonly path: string;
   /** The slot of the list. */
   readonly slot: number;
-  readonly values: readonly unknown[];
+  readonly members: readonly unknown[];
+}
+
+/** A search with one input for each combination of a value of each list. They stand behind the search's other values. */
+export interface Spread {
+  readonly lists: readonly ValueList[];
+  readonly combinations: readonly (readonly unknown[])[];
 }
 
 /** The values of a search, and those by which it is spread. */
 export const spreadValues = ({ values }: SearchState, spread: Spread | undefined): readonly unknown[] =>
-  spread ? [...values, ...spread.values] : values;
+  spread ? [...values, ...spread.combinations.flat()] : values;
+
+const chosen = (lists: readonly ValueList[], size: number): readonly (readonly ValueList[])[] => {
+  if (size === 0) return [[]];
+  return lists.flatMap((list, at) => chosen(lists.slice(at + 1), size - 1).map((rest) => [list, ...rest]));
+};
 
 /**
- * The ways to spread a search over the values of one of its lists: each value once. No key holds null, so that a list
+ * The lists of a search over which it may be spread, so many at a time: each value once. No key holds null, so that a list
  * with one is looked for in what was read.
  */
-export const spreadsOf = ({ conditions, values }: SearchState): readonly Spread[] =>
-  conditions.flatMap(({ path, operator, slot }) => {
+export const listsOf = ({ conditions, values }: SearchState, size: number): readonly (readonly ValueList[])[] => {
+  const lists = conditions.flatMap(({ path, operator, slot }) => {
     const members = operator === "in" ? distinctValues(values[slot] as readonly unknown[]) : [];
-    return members.length === 0 || members.includes(null) ? [] : [{ path, slot, values: members }];
+    return members.length === 0 || members.includes(null) ? [] : [{ path, slot, members }];
   });
+  return chosen(lists, size).filter((some) => new Set(some.map(({ path }) => path)).size === size);
+};
+
+/** A search spread over the values of some of its lists. */
+export const spreadOver = (lists: readonly ValueList[]): Spread => ({
+  lists,
+  combinations: lists.reduce<readonly (readonly unknown[])[]>(
+    (before, { members }) => before.flatMap((one) => members.map((member) => [...one, member])),
+    [[]],
+  ),
+});
 
 /** The logical plan of a search. */
 export const searchPlan = (state: SearchState, want: SearchWant, spread?: Spread): LogicalPlan => {
-  const values = spread
-    ? spread.values.map((_, at) => ({ path: spread.path, slot: state.values.length + at, of: spread.slot }))
-    : [undefined];
-  const inputs = values.flatMap((value) => state.kinds.map((kind) => searchOf(state, kind, value)));
+  const { lists = [], combinations = [[]] } = spread ?? {};
+  const members = combinations.map((_, at) =>
+    lists.map(({ path, slot }, list) => ({ path, slot: state.values.length + at * lists.length + list, of: slot })),
+  );
+  const inputs = members.flatMap((each) => state.kinds.map((kind) => searchOf(state, kind, each)));
   const [only] = inputs;
   const rows: LogicalPlan = inputs.length === 1 && only ? only : { kind: "merge", inputs };
   if (want === "rows") return rows;
@@ -102,5 +125,5 @@ export const searchPlan = (state: SearchState, want: SearchWant, spread?: Spread
 export const searchForm = (state: SearchState, want: SearchWant, spread?: Spread): string => {
   const fixed = known(state).map(({ slot }) => slot);
   const kinds = state.kinds.map(({ of, name }) => `${of} ${name}`);
-  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select ? JSON.stringify(state.select) : "*"}${state.ends ? `|${JSON.stringify(state.ends)}` : ""}${spread ? `|${spread.slot} in ${spread.values.length}` : ""}${state.implied ? `|${JSON.stringify(state.implied)}` : ""}${state.shards ? `|shards ${state.shards.join()}` : ""}`;
+  return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select ? JSON.stringify(state.select) : "*"}${state.ends ? `|${JSON.stringify(state.ends)}` : ""}${spread ? `|${spread.lists.map(({ slot }) => slot).join()} in ${spread.combinations.length}` : ""}${state.implied ? `|${JSON.stringify(state.implied)}` : ""}${state.shards ? `|shards ${state.shards.join()}` : ""}`;
 };

@@ -45,7 +45,10 @@ export const keyText = (shape: Shape, attribute: string, given: Row): string | u
   const text = renderTemplate(template, row);
   if (text === undefined) {
     if (shape.sparse.includes(attribute)) return undefined;
-    const missing = template.fields.filter((field) => (valueAt(row, field) ?? null) === null && !template.optional.includes(field));
+    const absent = template.fields.filter((field) => (valueAt(row, field) ?? null) === null);
+    const needed = absent.filter((field) => !template.optional.includes(field));
+    // A key may end at an optional field, but not before its first character.
+    const missing = needed.length === 0 ? absent : needed;
     throw new EdgetableError(
       "keys.incomplete",
       `"${shape.definition}" needs ${missing.map((field) => `"${field}"`).join(" and ")} to fill "${attribute}" (${template.source}). Give ${missing.length === 1 ? "it" : "them"}, or declare the index entry sparse if some items lack ${missing.length === 1 ? "it" : "them"}.`,

@@ -10,7 +10,6 @@ const LEVELS = 32;
 const STEP = /\.?([^.[\]"]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)+")\]/y;
 
 // JSON has no control characters in texts, and names of members may hold them.
-// oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f]/g;
 
 /** A name in brackets, with JSON's escapes or without; undefined if it is not well-formed. */

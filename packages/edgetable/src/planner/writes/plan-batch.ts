@@ -31,11 +31,10 @@ const INSTEAD: Readonly<Record<string, string>> = {
 };
 
 /** Why a batch cannot make a write; undefined if it may. */
-const whyNotByKind = (catalog: Catalog, write: LogicalWrite): string | undefined => {
+const whyNotByKind = (write: LogicalWrite): string | undefined => {
   const instead = INSTEAD[write.kind];
   if (instead !== undefined) return instead;
-  if (isConditional(write)) return "has a condition, and a batch checks none";
-  return write.kind === "delete" && cascades(catalog, write.name) ? "takes its parts or edges along" : undefined;
+  return isConditional(write) ? "has a condition, and a batch checks none" : undefined;
 };
 
 const whyNotByItem = (catalog: Catalog, item: WriteItem): string | undefined => {
@@ -45,16 +44,12 @@ const whyNotByItem = (catalog: Catalog, item: WriteItem): string | undefined => 
   return item.kind === "update" ? "counts towards a guarded degree" : "needs a marker or a guard to be written with it";
 };
 
-const failInBatch = (write: LogicalWrite, call: number, why: string): never => {
+const failInBatch = (write: LogicalWrite, call: number, why: string, instead = "Make it alone, or in transact."): never => {
   const verb = verbOf(write);
   const name = "edge" in write ? write.edge : write.name;
-  throw new EdgetableError(
-    "plan.unsupported",
-    `Call ${call + 1} of the batch, ${verb} of "${name}", ${why}. Make it alone, or in transact.`,
-    {
-      details: { call, kind: write.kind },
-    },
-  );
+  throw new EdgetableError("plan.unsupported", `Call ${call + 1} of the batch, ${verb} of "${name}", ${why}. ${instead}`, {
+    details: { call, kind: write.kind },
+  });
 };
 
 /**
@@ -70,7 +65,9 @@ export const planBatch = (catalog: Catalog, writes: readonly LogicalWrite[], ima
   const items = new Map<string, BatchItem>();
   for (const [call, given] of writes.entries()) {
     const write: LogicalWrite = given.kind === "putEdge" || given.kind === "put" ? { ...given, ends: "unchecked", seen: undefined } : given;
-    const reason = whyNotByKind(catalog, write);
+    if (write.kind === "delete" && cascades(catalog, write.name))
+      failInBatch(write, call, "takes its parts or edges along", "Make it alone.");
+    const reason = whyNotByKind(write);
     if (reason !== undefined) failInBatch(write, call, reason);
     const plan = planWrite(catalog, write, images, { now });
     if (plan.kind === "settled") return failInBatch(write, call, "has nothing to write");

@@ -98,7 +98,7 @@ export const aggregatedNodes = (
   }
   const { from, to, entry } = subject;
   // A symmetric edge from a node to itself is one edge at one node.
-  const both = isSameNode(from, to) ? [from] : [from, to];
+  const both = isSameNode(entry, from, to) ? [from] : [from, to];
   const ends = entry.definition.symmetric ? both : [fact.over.kind === "edge" && fact.over.direction === "in" ? to : from];
   return ends.filter(({ type }) => type === fact.node);
 };

@@ -1,8 +1,7 @@
 import { EdgetableError } from "../../../errors/edgetable-error.ts";
 import type { EndId } from "../../../ir/logical-write.ts";
 import type { Term } from "../../../ir/write-plan.ts";
-import { renderTemplate } from "../../../keys/render-template.ts";
-import { sameValue } from "../../../keys/value-text.ts";
+import { inKeysCase, renderTemplate, sameValue } from "../../../keys/template.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
 import { keyValue } from "../../../requests/attribute-value.ts";
 import type { EdgeEntry, Shape } from "../../../schema/catalog.ts";
@@ -27,9 +26,13 @@ const withEnds = (row: Row, shape: Shape, { from, to }: { readonly from: EndId; 
     to: shape.several ? { type: to.type, ...to.id } : to.id,
   });
 
-/** True if two ends are one node. An id may carry further fields, which do not tell nodes apart. */
-export const isSameNode = (a: EndId, b: EndId): boolean =>
-  a.type === b.type && Object.keys(a.id).every((field) => !(field in b.id) || sameValue(a.id[field], b.id[field]));
+/** True if an edge leads from a node to itself. An id may carry further fields, or other cases, which do not tell nodes apart. */
+export const isSameNode = ({ shapes }: EdgeEntry, from: EndId, to: EndId): boolean => {
+  if (from.type !== to.type) return false;
+  const { folded = {} } = shapeBetween(shapes, from, to) ?? {};
+  const inKey = (field: string, value: unknown): unknown => inKeysCase(folded[`from.${field}`], value);
+  return Object.keys(from.id).every((field) => !(field in to.id) || sameValue(inKey(field, from.id[field]), inKey(field, to.id[field])));
+};
 
 /** The ends of the second copy, as its row names them; undefined where the edge is stored once. */
 const secondCopy = (entry: EdgeEntry, from: EndId, to: EndId) => {
@@ -37,7 +40,7 @@ const secondCopy = (entry: EdgeEntry, from: EndId, to: EndId) => {
     const shape = shapeBetween(entry.mirrors, from, to);
     return shape && { shape, from, to };
   }
-  if (isSameNode(from, to)) return undefined;
+  if (isSameNode(entry, from, to)) return undefined;
   const shape = shapeBetween(entry.shapes, to, from);
   return { shape: defined(shape, `the way back of "${entry.name}" from "${to.type}" to "${from.type}"`), from: to, to: from };
 };
@@ -63,7 +66,7 @@ export const edgeCopies = (
 export const copiesLookAt = ({ subject, before, after }: RowChange): Look | undefined => {
   if (subject.kind !== "edge" || before !== undefined || !after) return undefined;
   const { entry, from, to } = subject;
-  const isStoredTwice = entry.definition.symmetric ? !isSameNode(from, to) : shapeBetween(entry.mirrors, from, to) !== undefined;
+  const isStoredTwice = entry.definition.symmetric ? !isSameNode(entry, from, to) : shapeBetween(entry.mirrors, from, to) !== undefined;
   const isKeyedByOneEnd = (shapeBetween(entry.shapes, from, to)?.unkeyed.length ?? 0) > 0;
   return isStoredTwice && isKeyedByOneEnd ? { fields: [], reason: "the copy of an edge that gives way goes with it" } : undefined;
 };
