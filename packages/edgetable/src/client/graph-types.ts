@@ -1,4 +1,4 @@
-import type { Compared, ComparedPaths } from "../ir/condition.ts";
+import type { Compared, ComparedNamed, ComparedPaths } from "../ir/condition.ts";
 import type { AnyEdge, AnyNode, AnyPart, CopyNames } from "../schema/definition.ts";
 import type { ValueOf } from "../schema/row-types.ts";
 
@@ -47,6 +47,8 @@ export type EdgeFilter<Row, From, To> = Compared<Row> & ComparedPaths<Row> & Nes
 interface NestedEdgeFilter<Row, From, To> {
   readonly or?: readonly EdgeFilter<Row, From, To>[];
   readonly not?: EdgeFilter<Row, From, To>;
+  readonly '["or"]'?: ComparedNamed<Row, "or">;
+  readonly '["not"]'?: ComparedNamed<Row, "not">;
   readonly from?: Compared<From>;
   readonly to?: Compared<To>;
 }

@@ -32,6 +32,15 @@ describe("paths into attributes", () => {
     // @ts-expect-error an edge's route has no such member
     void (() => db.shop({ shopId: "1" }).out("near").where({ "route.feet": 1 }));
   });
+  test("attributes named or and not are compared in brackets", () => {
+    const gate = node({ key: "GATE#{id}", schema: z.object({ id: z.string(), or: z.number(), not: z.string() }) });
+    const gates = defineGraph({ table: "Gates", nodes: { gate }, indexes: { byId: { entries: { gate: "id" } } } }).connect();
+    void (() => gates.find("gate").where({ id: "1", '["or"]': { gt: 1 }, or: [{ '["not"]': "x" }, { not: { '["or"]': 2 } }] }));
+    // @ts-expect-error the attribute is a number
+    void (() => gates.find("gate").where({ '["or"]': "x" }));
+    // @ts-expect-error a shop has no attribute of that name
+    void (() => db.find("shop").where({ '["or"]': 1 }));
+  });
   test("a change set changes the value at a path", () => {
     void (() => db.shop.update({ shopId: "1" }, { set: { name: "n", "address.city": "Faro", "tags[1]": "b", "lines[0].amount": 2 } }));
     void (() => db.shop.update({ shopId: "1" }, { remove: ["address.geo", "tags[0]"], add: { "lines[0].amount": 1 }, delete: { labels: new Set(["x"]) } }));

@@ -68,12 +68,19 @@ export type ComparedPaths<Row> = Row extends Flat
   ? unknown
   : { readonly [Path in AttributePath<Row>]?: AtPath<Row, Path> | Comparisons<AtPath<Row, Path>> };
 
+/** What is asked of an attribute of a row, if it has one of that name: for those that are named as groups are. */
+export type ComparedNamed<Row, Name extends string> = Name extends keyof Row
+  ? NonNullable<Row[Name]> | Comparisons<NonNullable<Row[Name]>>
+  : never;
+
 // A type may name itself only in the members of an interface. TypeScript resolves these on demand, but a base at once.
 interface NestedWhere<Row> {
   /** At least one of these, 1 to 100, must hold. */
   readonly or?: readonly Where<Row>[];
   /** These must not all hold. A comparison with an absent attribute does not hold, so its opposite does. */
   readonly not?: Where<Row>;
+  readonly '["or"]'?: ComparedNamed<Row, "or">;
+  readonly '["not"]'?: ComparedNamed<Row, "not">;
 }
 
 /**
@@ -187,7 +194,9 @@ const groupMembers = (name: string, value: unknown): readonly Readonly<Record<st
   if (isList(members, 1, 100) && (members as readonly unknown[]).every((one) => isPlain(one) && Object.keys(one).length > 0))
     return members as readonly Readonly<Record<string, unknown>>[];
   const takes = name === "or" ? "a list of 1 to 100 conditions, such as [{ name: … }, { … }]" : "conditions, such as { name: … }";
-  throw invalid(name, `\`${name}\` takes ${takes}, got ${jsonText(value)}. An attribute named "${name}" cannot be compared.`, { value });
+  throw invalid(name, `\`${name}\` takes ${takes}, got ${jsonText(value)}. An attribute named "${name}" is compared as '["${name}"]'.`, {
+    value,
+  });
 };
 
 /**
