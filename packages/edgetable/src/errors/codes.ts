@@ -98,6 +98,7 @@ export type ErrorCode =
   | "migrate.notConvertible"
   | "migrate.invalidKey"
   | "migrate.duplicates"
+  | "migrate.uncounted"
   // The embedded engine.
   | "local.engineNotFound"
   | "local.engineFailed"

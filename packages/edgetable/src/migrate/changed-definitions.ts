@@ -112,6 +112,18 @@ export const changedStorage = (catalog: Catalog, current: RecordedModel | undefi
   return { refusals, notes, dropsCopies: notes.length > 0 };
 };
 
+/** Counters of degrees and markers of unique values that only the recorded model keeps. Nothing of the model reads them. */
+export const unkeptItems = (recorded: ModelDescription | undefined, model: ModelDescription): readonly string[] => {
+  const told = (what: string, before: readonly string[] = [], now: readonly string[] = []): readonly string[] => {
+    const gone = before.filter((name) => !now.includes(name)).map((name) => `"${name}"`);
+    if (gone.length === 0) return [];
+    return [
+      `The items that ${what} ${gone.join(", ")} are not kept any more and stay. Once the migration has ended, edgetable verify --repair deletes them.`,
+    ];
+  };
+  return [...told("count", recorded?.degrees, model.degrees), ...told("reserve the values of", recorded?.unique, model.unique)];
+};
+
 /** Kinds of items that the model no longer has. It cannot judge their items, so that nothing happens to them. */
 export const droppedKinds = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): readonly string[] => {
   const wanted = new Set(catalog.indexes.map(({ name }) => name));

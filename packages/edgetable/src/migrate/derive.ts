@@ -15,6 +15,8 @@ export interface DeriveSettings {
   readonly settle: number;
   /** Items that the table holds, roughly. */
   readonly items: number;
+  /** The derived attributes, copies and degrees that are computed: as `post.likes`. */
+  readonly facts: readonly string[];
   /** True if the stream's processor keeps some of them. */
   readonly streamed: boolean;
   readonly rate: Rate;
@@ -25,7 +27,7 @@ export interface DeriveSettings {
 const TOLD = 3;
 
 /** The first items that a migration cannot mend, in a message. */
-export const toldOf = (named: readonly UnfitItem[]): string =>
+export const toldOf = (named: readonly Pick<UnfitItem, "key" | "says">[]): string =>
   named
     .slice(0, TOLD)
     .map(({ key, says }) => `${JSON.stringify(Object.values(key).map((value) => Object.values(value)[0] as unknown))}: ${says}`)
@@ -83,7 +85,7 @@ const refresh = async (run: Run, { state, rate, onPage }: DeriveSettings): Promi
 const mend = async (
   run: Run,
   { state, dryRun, settle, items, rate, onPage }: DeriveSettings,
-  what: Pick<MendSettings, "only" | "streamed">,
+  what: Pick<MendSettings, "only" | "streamed" | "counting">,
 ): Promise<MendedFacts> => {
   const onProgress: MendSettings["onProgress"] = ({ items: seen, findings }) => {
     Object.assign(state, { seen, stale: findings });
@@ -130,11 +132,27 @@ export const reserve = async (run: Run, settings: DeriveSettings): Promise<void>
 /**
  * Computes derived attributes and copies until a verification finds those that writes keep all right, or once beside older
  * writers.
+ *
+ * @throws {migrate.uncounted} when edges or parts that nodes come to count are there without their node: all others are counted
  */
 export const derive = async (run: Run, settings: DeriveSettings): Promise<void> => {
-  const { state, finish, dryRun, streamed } = settings;
+  const { state, finish, dryRun, streamed, facts } = settings;
+  const { table } = run.session.catalog;
   for (let pass = 1; ; pass++) {
-    const mended = await mend(run, settings, { only: FACTS, streamed: dryRun && streamed });
+    const mended = await mend(run, settings, { only: FACTS, streamed: dryRun && streamed, counting: facts });
+    const { count, examples } = mended.uncounted;
+    if (count > 0) {
+      const named = examples.map(({ key, definition = "", reason, uncounted = [] }) => ({
+        key,
+        definition,
+        says: `${reason} It belongs to ${uncounted.map((name) => `"${name}"`).join(", ")}.`,
+      }));
+      throw new EdgetableError(
+        "migrate.uncounted",
+        `${count} of the edges and parts in "${table}" are there without the node that comes to count them, and it would begin without them once it is created: ${toldOf(named)} Create these nodes, or delete these items: edgetable verify --repair --delete-orphans. Then run the migration again. All others are counted.`,
+        { details: { table, items: count, first: named } },
+      );
+    }
     if (dryRun) state.changed += mended.found;
     else if (streamed && finish && pass === 1) await refresh(run, settings);
     if (dryRun || !finish || (mended.found === 0 && mended.unsettled === 0)) return;

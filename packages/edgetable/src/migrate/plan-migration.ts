@@ -12,7 +12,7 @@ import {
 } from "../schema/describe-model.ts";
 import { unkept } from "../executor/administer-table.ts";
 import { derivePrice, passPrice, reservePrice, type StepPrice, type TableSize } from "./prices.ts";
-import { changedForms, changedStorage, changedTimes, droppedKinds } from "./changed-definitions.ts";
+import { changedForms, changedStorage, changedTimes, droppedKinds, unkeptItems } from "./changed-definitions.ts";
 import type { ModelRecord } from "../executor/model-record.ts";
 import type { TableDescription } from "../transport/operations.ts";
 
@@ -427,6 +427,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       ...changedTimes(catalog, record.current, model).notes,
       ...computed.notes,
       ...storage.notes,
+      ...unkeptItems(record.current?.model, model),
       ...droppedKinds(catalog, record.current, model),
       ...leftIndexes(ground, model),
     ]),

@@ -237,7 +237,8 @@ const changedBy = ({ state, moves }: Migrating): number => Object.values(moves).
 const mendSettings = (run: Migrating, task: MigrationStep, rate: Rate): DeriveSettings => {
   const { finish, dryRun, indexLag: settle } = run.settings;
   const streamed = task.kind === "derive" && task.streamed.length > 0;
-  return { state: run.state, finish, dryRun, settle, items: run.items, streamed, rate, onPage: () => tell(run, task) };
+  const facts = task.kind === "derive" ? task.facts : [];
+  return { state: run.state, finish, dryRun, settle, items: run.items, facts, streamed, rate, onPage: () => tell(run, task) };
 };
 
 /** Takes one step of the migration that began at `since`. Each may be taken twice. */

@@ -25,7 +25,8 @@ export const findingKinds = {
   staleFact: "a derived attribute that the stream keeps and that differs from what edges and parts make",
   staleValue: "an item of a grid's index that differs from its row's document",
   staleCopy: "a copy of a node's attribute that differs from the node",
-  idleGuard: "a degree guard or counter that counts nothing, of a node that does not exist",
+  idleGuard: "a degree guard or counter that nothing keeps, or of a node that does not exist and that counts nothing",
+  idleMarker: "a marker of an attribute that the model does not say is unique",
   deletionMark: "a node marked by a deletion whose job is gone",
   abandonedJob: "a job that nobody has run for a day",
   expiredCursor: "a stored cursor that expired a day ago or earlier",
@@ -36,7 +37,7 @@ export const findingKinds = {
 export type FindingKind = keyof typeof findingKinds;
 
 /** Harmless kinds, which ordinary use leaves behind: they do not make a table unclean. */
-export const harmless: ReadonlySet<FindingKind> = new Set(["leftEdge", "idleGuard", "abandonedJob", "expiredCursor"]);
+export const harmless: ReadonlySet<FindingKind> = new Set(["leftEdge", "idleGuard", "idleMarker", "abandonedJob", "expiredCursor"]);
 
 /** One thing that is wrong in the table. */
 export interface Finding {
@@ -52,6 +53,11 @@ export interface Finding {
   readonly expected?: unknown;
   /** Another item that has to do with it: the other copy, the missing node, the marker. */
   readonly other?: Key | undefined;
+  /**
+   * Of an edge or part without its node: the counts, sums and averages of the node that it would belong to, as `post.likes`. They
+   * would begin without it if the node was created.
+   */
+  readonly uncounted?: readonly string[] | undefined;
   /** A sentence about it. */
   readonly reason: string;
 }

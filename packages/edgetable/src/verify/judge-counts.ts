@@ -17,15 +17,19 @@ import { checkRow, type RowCheck } from "./check-row.ts";
 import { nodeAt } from "./judge-edge.ts";
 import { wrongStreamed } from "./judge-streamed.ts";
 import type { Finding } from "./finding.ts";
-import { asRead, check, itemAt, type Judging, readNeed, report, settled, UNSURE, writes } from "./judging.ts";
+import { asRead, check, deletion, itemAt, type Judging, readNeed, report, settled, UNSURE, writes } from "./judging.ts";
 import { sameNumbers } from "../executor/facts/refresh-aggregates.ts";
-import { copiesOf, guardedNode } from "./relations.ts";
+import { copiesOf, guardedNode, isKeptGuard } from "./relations.ts";
 import { seeItem, type Seen, type SeenRow } from "./see-item.ts";
 
 /** Judges a degree guard by the edges that there are. */
 export const judgeGuard = (judging: Judging, { key, item }: Seen): void => {
   const { catalog } = judging;
   const guard = readDegreeGuard(catalog, item);
+  if (guard && !isKeptGuard(catalog, item)) {
+    const reason = `The model neither limits nor restricts edges of "${guard.edge}" there: nothing keeps the number.`;
+    return report(judging, { kind: "idleGuard", key, definition: guard.edge, reason }, writes(deletion(judging, { key, item })));
+  }
   const at = guard && guardedNode(catalog, item);
   if (!guard || !at) return;
   const { node, id } = at;

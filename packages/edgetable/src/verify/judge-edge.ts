@@ -8,7 +8,7 @@ import { isOfShape } from "../requests/decode-item.ts";
 import { attributeOf, encodeItem } from "../requests/encode-item.ts";
 import type { Catalog, EndEntry } from "../schema/catalog.ts";
 import { otherPlace } from "../schema/catalog.ts";
-import { derivedNames } from "../schema/facts.ts";
+import { countHidden, derivedNames, sumHidden } from "../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { Finding, FindingKind, Mend } from "./finding.ts";
@@ -137,13 +137,35 @@ const removal = (judging: Judging, seen: SeenRow, missing: Key): Mend => {
   return orphan(...(steps.some((step) => sameKey(step.key, missing)) ? steps : [...steps, absent]));
 };
 
+/** The aggregates of a node that is not there to which an edge belongs, now or later, or to which a part adds something. */
+const uncountedAt = (
+  { catalog }: Judging,
+  seen: SeenRow,
+  { node, key, end }: { readonly node: EndEntry; readonly key: Key; readonly end: "from" | "to" },
+): Pick<Finding, "uncounted"> => {
+  const { subject } = seen;
+  if (subject.kind === "node") return {};
+  const { deltas } = derivedOf(catalog, seen);
+  const added = deltas.find((delta) => sameKey(delta.key, key))?.added ?? {};
+  const uncounted = catalog.facts.aggregates.flatMap(({ node: of, over, freshness, attribute }) => {
+    if (of !== node.name || freshness !== "transaction" || over.kind !== subject.kind || over.name !== subject.entry.name) return [];
+    const isSide =
+      over.kind === "part" ||
+      (subject.kind === "edge" && subject.entry.definition.symmetric) ||
+      (over.direction === "out") === (end === "from");
+    const adds = subject.kind === "edge" || [attribute, sumHidden(attribute)].some((name) => Number(added[name] ?? 0) !== 0);
+    return isSide && (adds || Number(added[countHidden(attribute)] ?? 0) !== 0) ? [`${of}.${attribute}`] : [];
+  });
+  return uncounted.length > 0 ? { uncounted } : {};
+};
+
 /** Judges an edge or part by the nodes that it needs. */
 export const judgeNodes = (judging: Judging, seen: SeenRow): void => {
   const { subject, key, shape } = seen;
   for (const { node, key: needed, failure } of derivedOf(judging.catalog, seen).nodes) {
     if (nodeAt(judging, { node, key: needed }) !== false) continue;
     const end = failure.reason === "endMissing" ? failure.end : "from";
-    const base = { key, definition: shape.definition, other: needed };
+    const base = { key, definition: shape.definition, other: needed, ...uncountedAt(judging, seen, { node, key: needed, end }) };
     if (subject.kind === "edge") {
       const { onDelete, symmetric } = subject.entry.definition;
       const leaves = (onDelete?.[end] ?? "leave") === "leave" && !(symmetric && (onDelete?.from ?? onDelete?.to ?? "leave") !== "leave");

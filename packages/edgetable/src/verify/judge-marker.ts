@@ -4,8 +4,8 @@ import { decodeValue } from "../requests/attribute-value.ts";
 import { isOfShape } from "../requests/decode-item.ts";
 import { keyIfComplete } from "../requests/encode-item.ts";
 import type { Catalog, NodeEntry } from "../schema/catalog.ts";
-import { OWNER, UNIQUE_TYPE } from "../schema/system-items.ts";
-import { ownerId, systemType } from "../schema/system-keys.ts";
+import { OWNER, textAt, UNIQUE_TYPE } from "../schema/system-items.ts";
+import { ownerId, systemKeyItem, systemType, uniqueMarker } from "../schema/system-keys.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import type { Finding } from "./finding.ts";
 import { asRead, check, deletion, itemAt, type Judging, none, put, report, UNSURE, writes } from "./judging.ts";
@@ -81,8 +81,26 @@ export const judgeMarkers = (judging: Judging, seen: SeenRow): void => {
   }
 };
 
+/** True if a marker is of an attribute that the model says is unique. Numbers as keys hold a hash, which does not tell. */
+const isKeptMarker = (catalog: Catalog, item: Item): boolean => {
+  const { partitionKey } = catalog.index;
+  if (catalog.layout.types?.[partitionKey] === "N") return true;
+  const text = textAt(item, partitionKey);
+  return Object.values(catalog.nodes).some(({ name, definition: { unique = [] } }) =>
+    unique.some((attribute) => {
+      const key = textAt(systemKeyItem(catalog, uniqueMarker(name, attribute, "0")), partitionKey);
+      return text.startsWith(key.slice(0, key.lastIndexOf("#0") + 1));
+    }),
+  );
+};
+
 /** Judges a marker by the node that it names. */
 export const judgeMarker = (judging: Judging, { key, item }: Seen): void => {
+  const { catalog } = judging;
+  if (!isKeptMarker(catalog, item)) {
+    const reason = "It is of an attribute that the model does not say is unique: nothing keeps it.";
+    return report(judging, { kind: "idleMarker", key, attribute: OWNER, reason }, writes(deletion(judging, { key, item })));
+  }
   if (ownerOfMarker(judging, { key, item }) !== null) return;
   const stored = item[OWNER] && decodeValue(item[OWNER]);
   const finding: Finding = {

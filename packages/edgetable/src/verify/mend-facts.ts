@@ -17,6 +17,8 @@ export interface MendSettings {
   /** Milliseconds between two readings that must agree. */
   readonly settle: number;
   readonly dryRun: boolean;
+  /** The counts, sums and averages of which edges and parts without their node are told, as `post.likes`. */
+  readonly counting?: readonly string[];
   /** Whether what the stream keeps is judged as well. It is not mended, but refreshed as its processor does. */
   readonly streamed: boolean;
   readonly onProgress: (progress: VerifyProgress) => void;
@@ -30,6 +32,8 @@ export interface MendedFacts {
   readonly unsettled: number;
   /** Values that several nodes have: their number, and the first ones. */
   readonly duplicates: { readonly count: number; readonly examples: readonly Finding[] };
+  /** Edges and parts without their node, for which it would not count: their number, and the first ones. */
+  readonly uncounted: { readonly count: number; readonly examples: readonly Finding[] };
 }
 
 /** What is wrong with derived attributes, copies and counted degrees. */
@@ -38,7 +42,7 @@ export const FACTS: ReadonlySet<FindingKind> = new Set(["wrongAggregate", "stale
 /** What is wrong with the markers of unique values. */
 export const MARKERS: ReadonlySet<FindingKind> = new Set(["missingMarker", "foreignMarker", "orphanedMarker"]);
 
-const DUPLICATES = 100;
+const EXAMPLES = 100;
 const CONCURRENCY = 4;
 
 /**
@@ -48,11 +52,18 @@ const CONCURRENCY = 4;
  */
 export const mendFacts = async (
   run: Run,
-  { only, items, units, settle, dryRun, streamed, onProgress }: MendSettings,
+  { only, items, units, settle, dryRun, streamed, counting = [], onProgress }: MendSettings,
 ): Promise<MendedFacts> => {
   const { session } = run;
   await loadRules(session.catalog);
-  const collector = openCollector(DUPLICATES);
+  const collector = openCollector(EXAMPLES);
+  const alone: Finding[] = [];
+  let uncounted = 0;
+  const onFinding = (finding: Finding): void => {
+    if (!finding.uncounted?.some((name) => counting.includes(name))) return;
+    uncounted++;
+    if (alone.length < EXAMPLES) alone.push(finding);
+  };
   const verification: Verification = {
     run,
     settings: {
@@ -67,7 +78,7 @@ export const mendFacts = async (
       staleAfter: settle,
       limit: undefined,
       repair: { mode: dryRun ? "dryRun" : "repair", deletesOrphans: false, rejudges: false, only, onWrite: undefined },
-      onFinding: undefined,
+      onFinding,
       onProgress,
       progressEvery: 1000,
     },
@@ -92,5 +103,6 @@ export const mendFacts = async (
     repaired: mended.reduce((sum, { repaired }) => sum + repaired, 0),
     unsettled: verification.unsettled,
     duplicates: { count, examples },
+    uncounted: { count: uncounted, examples: alone },
   };
 };

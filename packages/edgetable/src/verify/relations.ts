@@ -11,6 +11,7 @@ import { isKeptInFacts, orderOf, streamedFacts } from "../executor/facts/project
 import { addsUp, readMemoPlace, sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { holdsAll } from "../executor/facts/roll-up-counters.ts";
 import { type CounterDelta, counterShards, type Spread } from "../planner/writes/rules/counter-shards.ts";
+import { guardedEnds } from "../schema/guarded-ends.ts";
 import { counterKeys, type CounterSet, counterSetsOf } from "../schema/counter-sets.ts";
 import { readPlace } from "../schema/stored-id.ts";
 import { type AggregateFact, type CopyFact, countHidden, derivedNames, isKeptInNode, sumHidden } from "../schema/facts.ts";
@@ -77,6 +78,15 @@ export const derivedOf = (catalog: Catalog, { subject, row, leads, shape, item }
       }
     }
   }
+  // An edge at a part that is without its node goes with the part.
+  if (subject.kind === "edge")
+    nodes = nodes.flatMap((one) => {
+      const part = catalog.parts[one.node.name];
+      const { failure } = one;
+      return part && failure.reason === "endMissing"
+        ? [one, ...ownerOf(catalog, part, failure.id).map((owner) => ({ ...owner, failure }))]
+        : [one];
+    });
   // A part without its node is an orphan, whether or not writes check it.
   if (subject.kind === "part") nodes = [...ownerOf(catalog, subject.entry, row)];
   return { claims, counts, nodes, deltas, counters };
@@ -104,6 +114,13 @@ const idOf = (key: Key): FactId => {
 
 const pairId = ({ key, other, leads }: SeenRow): FactId => (leads || !other ? idOf(key) : idOf(other.key));
 const nodeId = (key: Key, type: string): FactId => ["node", type, ...idOf(key)];
+
+/** True if the model limits or restricts the edges that a guard counts, or changes copies on them: then writers keep it. */
+export const isKeptGuard = (catalog: Catalog, item: Item): boolean => {
+  const guard = readDegreeGuard(catalog, item);
+  const entry = guard && catalog.edges[guard.edge];
+  return !guard || (entry !== undefined && guardedEnds(catalog, entry).some(({ direction }) => direction === guard.direction));
+};
 
 /** The node whose edges a guard counts; undefined if its key does not tell. */
 export const guardedNode = (catalog: Catalog, item: Item): { readonly node: EndEntry; readonly key: Key; readonly id: Row } | undefined => {
@@ -370,6 +387,7 @@ const sayingsOf = (catalog: Catalog, seen: Seen, comparing: Comparing): readonly
       return [{ kind: "sum", id: idOf(seen.key), contents: { owner: textIn(seen.item, OWNER) }, times: -1, isOwn: true }];
     case "guard": {
       const sum: Saying = { kind: "sum", id: idOf(seen.key), contents: NO_CONTENTS, times: -numberIn(seen.item, COUNT), isOwn: true };
+      if (!isKeptGuard(catalog, seen.item)) return [{ kind: "needed", id: ["a guard that nobody keeps"] }];
       const node = guardedNode(catalog, seen.item);
       if (!node || node.node.definition.stored === false) return [sum];
       return [sum, { kind: "needed", id: nodeId(node.key, node.node.name) }];

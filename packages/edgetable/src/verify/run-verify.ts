@@ -236,7 +236,10 @@ const passAlone = async (verification: Verification): Promise<void> => {
 const markerKinds: ReadonlySet<Finding["kind"]> = new Set(["missingMarker", "foreignMarker", "duplicate"]);
 const MOST_MARKERS = 100_000;
 
-/** Judges what the tallies show to disagree. Markers come last: a value whose marker names another node is told once. */
+/**
+ * Judges what the tallies show to disagree. Markers and guards come last: a value whose marker names another node is told once,
+ * and a guard may count nothing any more once edges are unlinked.
+ */
 const passTogether = async (verification: Verification): Promise<void> => {
   const { run, settings, tallies } = verification;
   const { catalog } = run.session;
@@ -244,21 +247,21 @@ const passTogether = async (verification: Verification): Promise<void> => {
   const court = courtOf(verification, "relations", ({ kind, other }) => {
     if (other && markerKinds.has(kind)) told.add(keyId(other));
   });
-  const markers: Key[] = [];
+  const last: Key[] = [];
   const page: Visit["page"] = async ({ items }) => {
     for (const item of items) {
       const seen = seeItem(catalog, item);
       if (!isSuspect(tallies, catalog, seen, settings)) continue;
-      const waits = seen.kind === "marker" && markers.length < MOST_MARKERS;
-      if (waits) markers.push(keyOfItem(catalog, item));
+      const waits = (seen.kind === "marker" || seen.kind === "guard") && last.length < MOST_MARKERS;
+      if (waits) last.push(keyOfItem(catalog, item));
       const full = waits ? undefined : court.add(seen.key);
       if (full) await full;
     }
   };
-  // Markers wait for the rest: this pass is resumed at its beginning.
+  // These wait for the rest: this pass is resumed at its beginning.
   await scan(verification, { from: undefined, page });
   await court.end();
-  for (const key of markers) {
+  for (const key of last) {
     const full = told.has(keyId(key)) ? undefined : court.add(key);
     if (full) await full;
   }
