@@ -296,3 +296,31 @@ test("a load takes nodes that count and have a date in their key", async () => {
   await events.note.create({ at }, { note: "1" }).orThrow();
   expect(await events.event({ at }).parts("note").count()).toBe(1);
 });
+
+test("a rank by a sum of fractions is the same with and without the kept sum", async () => {
+  const courses = Object.entries({ one: [0.3], two: [0.1, 0.2], three: [0.1, 0.1, 0.1] }).map(([name, points]) => ({
+    id: `${name}${round}`,
+    points,
+  }));
+  for (const { id: name, points } of courses) {
+    await db.course.create({ id: name }).orThrow();
+    await db.takes.link(ann, { id: name }, {}).orThrow();
+    for (const [at, one] of points.entries()) {
+      await db.student.create({ id: `${name}-${at}` }).orThrow();
+      await db.takes.link({ id: `${name}-${at}` }, { id: name }, { points: one }).orThrow();
+    }
+  }
+  const ranked = async (kept: "transaction" | "none") =>
+    [
+      ...(await db
+        .student(ann)
+        .out("takes")
+        .walk()
+        .dedupe()
+        .rank({ in: "takes" }, { by: { sum: "points" }, kept })),
+    ]
+      .filter(({ id: { id: name } }) => courses.some((one) => one.id === name))
+      .map(({ value }) => value);
+  expect(await ranked("transaction")).toEqual([0.3, 0.3, 0.3]);
+  expect(await ranked("none")).toEqual([0.3, 0.3, 0.3]);
+});

@@ -1,4 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
+import { addDecimals, parseDecimal } from "../util/decimal.ts";
 import { own, type Row } from "../util/row.ts";
 
 /** A count or a sum: whole numbers stay exact, beyond 2^53 as bigint. */
@@ -6,21 +7,21 @@ export type Amount = number | bigint;
 
 const isWhole = (value: Amount): boolean => typeof value === "bigint" || Number.isInteger(value);
 
-// A fraction has no exact sum with a bigint, so both become doubles.
+// Fractions are added as decimals, as DynamoDB adds them: 0.1 and 0.2 are 0.3. A sum is the same whether it is kept or counted,
+// and in whatever order, as long as a double holds its digits (15 of them in any case).
 export const add = (a: Amount, b: Amount): Amount => {
-  if (typeof a === "number" && typeof b === "number") {
-    const sum = a + b;
-    if (Number.isSafeInteger(sum) || !isWhole(a) || !isWhole(b)) return sum;
-  }
-  return isWhole(a) && isWhole(b) ? BigInt(a) + BigInt(b) : Number(a) + Number(b);
+  if (!isWhole(a) || !isWhole(b)) return Number(addDecimals(String(a), String(b)));
+  const sum = typeof a === "number" && typeof b === "number" ? a + b : undefined;
+  return Number.isSafeInteger(sum) ? sum! : BigInt(a) + BigInt(b);
 };
 
 export const times = (a: Amount, b: Amount): Amount => {
-  if (typeof a === "number" && typeof b === "number") {
-    const product = a * b;
-    if (Number.isSafeInteger(product) || !isWhole(a) || !isWhole(b)) return product;
+  if (!isWhole(a) || !isWhole(b)) {
+    const [one, other] = [parseDecimal(String(a)), parseDecimal(String(b))];
+    return Number(`${one.units * other.units}e${one.exponent + other.exponent}`);
   }
-  return isWhole(a) && isWhole(b) ? BigInt(a) * BigInt(b) : Number(a) * Number(b);
+  const product = typeof a === "number" && typeof b === "number" ? a * b : undefined;
+  return Number.isSafeInteger(product) ? product! : BigInt(a) * BigInt(b);
 };
 
 /**
