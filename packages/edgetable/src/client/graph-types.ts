@@ -90,10 +90,10 @@ export type EdgeRow<N extends Nodes, E extends AnyEdge> = keyof E["~added"] exte
       Copied<EndRow<N, E["~to"]>, CopiesAt<E["~added"], "to">> &
       Summaries<E["~added"]>;
 
-/** A part's attributes, with those that are copied from its node. */
+/** A part's attributes, with its node's id and the attributes that are copied from it. */
 export type PartRow<N extends Nodes, P extends AnyPart> = [CopyNames<P["~copies"]>] extends [never]
-  ? P["~types"]["row"]
-  : P["~types"]["row"] & Copied<EndRow<N, P["of"]>, P["~copies"]>;
+  ? P["~types"]["row"] & N[P["of"]]["~types"]["id"]
+  : P["~types"]["row"] & N[P["of"]]["~types"]["id"] & Copied<EndRow<N, P["of"]>, P["~copies"]>;
 
 type Flat<Row> = { readonly [Field in keyof Row]: Row[Field] };
 

@@ -20,7 +20,7 @@ export interface PartReads<Owner, Id, Row> {
 }
 
 /** One kind of part: `db.<part>`. */
-export type PartApi<Owner, T extends ItemTypes, Row> = PartReads<Owner, T["id"], Row> & PartWrites<Owner, T>;
+export type PartApi<Owner, T extends ItemTypes, Row> = PartReads<Owner, T["id"], Row> & PartWrites<Owner, T, Row>;
 
 /**
  * Parts of one kind in a node, in the order of their keys, not yet read. Builders are immutable.

@@ -22,6 +22,9 @@ describe("paths into attributes", () => {
     void (() => db.find("shop").where({ "address.city": "Lisbon", "address.geo.lat": { gt: 38 }, "tags[0]": { beginsWith: "a" } }));
     void (() => db.find("shop").where({ "lines[2].sku": "s1", "settings.dark": 1, 'address["post.code"]': "1000", or: [{ "address.city": "Porto" }] }));
     void (() => db.shop({ shopId: "1" }).out("near").where({ "route.metres": { lt: 500 }, to: { shopId: "2" } }));
+    void (() => db.find("shop").where({ 'settings["font.size"]': { gt: 10 } }));
+    // @ts-expect-error settings are numbers
+    void (() => db.find("shop").where({ 'settings["font.size"]': "large" }));
     void (() => db.shop.delete({ shopId: "1" }, { if: { "address.geo": { exists: false } } }));
     // @ts-expect-error city is text
     void (() => db.find("shop").where({ "address.city": 5 }));
@@ -31,6 +34,16 @@ describe("paths into attributes", () => {
     void (() => db.find("shop").where({ "lines[0].amount": "many" }));
     // @ts-expect-error an edge's route has no such member
     void (() => db.shop({ shopId: "1" }).out("near").where({ "route.feet": 1 }));
+  });
+  test("an attribute that may be null is compared with it, also as a list's member", () => {
+    const gate = node({ key: "GATE#{id}", schema: z.object({ id: z.string(), note: z.string().nullable(), level: z.number().nullish() }) });
+    const gates = defineGraph({ table: "Gates", nodes: { gate }, indexes: { byId: { entries: { gate: "id" } } } }).connect();
+    void (() => gates.find("gate").where({ note: null, level: { ne: null } }));
+    void (() => gates.find("gate").where({ note: { in: [null, "x"] } }));
+    // @ts-expect-error nothing is less than null
+    void (() => gates.find("gate").where({ level: { lt: null } }));
+    // @ts-expect-error an id is never null
+    void (() => gates.find("gate").where({ id: null }));
   });
   test("attributes named or and not are compared in brackets", () => {
     const gate = node({ key: "GATE#{id}", schema: z.object({ id: z.string(), or: z.number(), not: z.string() }) });

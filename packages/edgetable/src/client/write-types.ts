@@ -302,25 +302,29 @@ export interface NodeWrites<T extends ItemTypes> {
   delete(id: T["id"], options?: DeleteOptions<Where<T["row"]>, VersionOf<T["row"]>> & KeyOptions<T["row"]>): DeleteCall<T["row"]>;
 }
 
-/** The writing side of `db.<part>`; `Owner` is the id of the node that contains it. */
-export interface PartWrites<Owner, T extends ItemTypes> {
-  /** Writes a new part; when there is one, the outcome is `exists`. One PutItem. */
-  create(owner: Owner, input: T["input"], options?: SendingOptions): WriteCall<T["row"]>;
+/** The writing side of `db.<part>`; `Owner` is the id of the node that contains it, which rows have too. */
+export interface PartWrites<Owner, T extends ItemTypes, Row = T["row"]> {
+  /**
+   * Writes a new part; when there is one, the outcome is `exists`. One PutItem.
+   *
+   * @throws {plan.invalidOption} from each write of a whole row, for a row with the id of another node
+   */
+  create(owner: Owner, input: T["input"], options?: SendingOptions): WriteCall<Row>;
   /** Writes a part, whatever was there. One PutItem. */
-  put(owner: Owner, input: T["input"], options?: WriteOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<T["row"]>;
+  put(owner: Owner, input: T["input"], options?: WriteOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<Row>;
   /** Changes a part that is there. One UpdateItem. */
-  update(owner: Owner, id: T["id"], changes: Change<T>, options?: WriteOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<T["row"]>;
+  update(owner: Owner, id: T["id"], changes: Change<T>, options?: WriteOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<Row>;
   /** Creates a part, or changes the one that is there; see `upsert` of a node. */
   upsert(
     owner: Owner,
     input: T["input"],
     changes: Change<T>,
     options?: UpsertOptions<Where<T["row"]>, VersionOf<T["row"]>>,
-  ): UpsertCall<T["row"]>;
+  ): UpsertCall<Row>;
   /** Checks that a part is there and its conditions hold, and changes nothing: a call for `transact`. */
-  check(owner: Owner, id: T["id"], options?: CheckOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<T["row"]>;
+  check(owner: Owner, id: T["id"], options?: CheckOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<Row>;
   /** Deletes a part that is there. One DeleteItem; a part whose edges go with it is deleted as such a node is. */
-  delete(owner: Owner, id: T["id"], options?: DeleteOptions<Where<T["row"]>, VersionOf<T["row"]>>): DeleteCall<T["row"]>;
+  delete(owner: Owner, id: T["id"], options?: DeleteOptions<Where<T["row"]>, VersionOf<T["row"]>>): DeleteCall<Row>;
 }
 
 /** What is inferred of an edge type by itself. */

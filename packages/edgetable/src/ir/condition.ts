@@ -37,10 +37,10 @@ const OPERATORS: readonly ComparisonOperator[] = [
 /** Comparisons that a sort key's condition can hold. */
 export const RANGES: ReadonlySet<ComparisonOperator> = new Set(["lt", "lte", "gt", "gte", "between", "beginsWith"]);
 
-/** The comparisons of one attribute, as a caller writes them; a bare value means `eq`. */
-export interface Comparisons<T> {
-  readonly eq?: T;
-  readonly ne?: T;
+/** The comparisons of one attribute, as a caller writes them; a bare value means `eq`. `Whole` is its type with null, if it may be that. */
+export interface Comparisons<T, Whole = T> {
+  readonly eq?: Whole;
+  readonly ne?: Whole;
   readonly lt?: T;
   readonly lte?: T;
   readonly gt?: T;
@@ -52,7 +52,7 @@ export interface Comparisons<T> {
   /** A substring of a string, or a member of a list or set. */
   readonly contains?: unknown;
   /** Any of the given values, 1 to 100 (Limits: IN takes 100 operands). */
-  readonly in?: readonly T[];
+  readonly in?: readonly Whole[];
   /** True if the attribute must be present, false if it must be absent. */
   readonly exists?: boolean;
 }
@@ -61,7 +61,9 @@ export interface Comparisons<T> {
 export type Where<Row> = Compared<Row> & ComparedPaths<Row> & NestedWhere<Row>;
 
 /** Attributes with the value or the comparisons that are asked of them. */
-export type Compared<Row> = { readonly [Field in keyof Row]?: NonNullable<Row[Field]> | Comparisons<NonNullable<Row[Field]>> };
+export type Compared<Row> = {
+  readonly [Field in keyof Row]?: Exclude<Row[Field], undefined> | Comparisons<NonNullable<Row[Field]>, Exclude<Row[Field], undefined>>;
+};
 
 /** Values within attributes, by their path, with what is asked of them. */
 export type ComparedPaths<Row> = Row extends Flat

@@ -86,8 +86,12 @@ export interface Flat {
   readonly [attribute: string]: Leaf;
 }
 
-// A member whose name has a dot or a bracket is named in brackets.
-type Member<Name extends string> = Name extends `${string}.${string}` | `${string}[${string}` ? `["${Name}"]` : `.${Name}`;
+// A member whose name has a dot or a bracket is named in brackets; one of a record may have any name.
+type Member<Name extends string> = string extends Name
+  ? `.${Name}` | `["${Name}"]`
+  : Name extends `${string}.${string}` | `${string}[${string}`
+    ? `["${Name}"]`
+    : `.${Name}`;
 
 // Three levels below the attribute; the list counts the ones that are left.
 type Within<Value, Left extends readonly unknown[]> = Left extends readonly [unknown, ...infer Fewer]

@@ -162,9 +162,12 @@ const uncountedAt = (
 /** Judges an edge or part by the nodes that it needs. */
 export const judgeNodes = (judging: Judging, seen: SeenRow): void => {
   const { subject, key, shape } = seen;
+  const told = new Set<string>();
   for (const { node, key: needed, failure } of derivedOf(judging.catalog, seen).nodes) {
-    if (nodeAt(judging, { node, key: needed }) !== false) continue;
     const end = failure.reason === "endMissing" ? failure.end : "from";
+    // Of a part at an end that is missing with its node, one finding says it.
+    if (nodeAt(judging, { node, key: needed }) !== false || told.has(end)) continue;
+    told.add(end);
     const base = { key, definition: shape.definition, other: needed, ...uncountedAt(judging, seen, { node, key: needed, end }) };
     if (subject.kind === "edge") {
       const { onDelete, symmetric } = subject.entry.definition;
