@@ -89,7 +89,8 @@ const exampleRow = (catalog: Catalog, shape: Shape, number: number): Record<stri
       const value = exampleOf(FORMATS[format ?? "text"], name, number);
       let at = row;
       for (const step of part.steps.slice(0, -1)) at = (at[step] ??= {}) as Record<string, unknown>;
-      if (at[name] === undefined) at[name] = value;
+      // What the schema takes may have letters that the key refuses.
+      if (at[name] === undefined || format === "digits" || format === "letters") at[name] = value;
     }
   for (const { field, values, beginsWith, exists } of shape.match)
     if (exists === false) delete row[field];
