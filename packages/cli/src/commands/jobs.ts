@@ -171,7 +171,7 @@ export const jobsCommand: CommandSpec = defineCommand<Options>({
   group: "Data:",
   summary: "List the jobs of the table, and resume those that a process left behind",
   description:
-    "A job is work of many requests: a load, a deletion of a node with its edges, a change of copies, a resharding, a verification, a migration, a consumer's position in the stream, or a job of your own. Its state is in the table until it ends. A process that runs one leases it for some seconds and renews the lease; who it is, the table does not say. After the process has died, the lease expires, and the job is left behind. Exits with 1 if a job is left behind, or could not be resumed.",
+    "A job is work of many requests: a load, a deletion of a node with its edges, a change of copies, a resharding, a verification, a migration, a consumer's position in the stream, or a job of your own. Its state is in the table until it ends. A process that runs one leases it for some seconds and renews the lease; the table does not record which process that is. After the process has died, the lease expires, and the job is left behind. Exits with 1 if a job is left behind, or could not be resumed.",
   options: [
     {
       flags: "--resume [job]",

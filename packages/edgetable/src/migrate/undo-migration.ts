@@ -37,7 +37,7 @@ export interface MigrationStatus {
 const sentences = {
   current: "The table follows the model.",
   outdated: "The table follows another model. Look at the plan, then run the migration.",
-  migrating: "The migration to this model has begun. Run it again to go on, with finish once no older writer is left.",
+  migrating: "The migration to this model has begun. Run it again to resume it; pass finish once no program of an older model runs.",
   otherModel: "The migration to another model has begun: finish it with that model, or undo it.",
 } as const;
 
