@@ -26,7 +26,7 @@ export default defineConfig({
       ...(secondEngine && !isNightly ? elsewhere : []),
     ],
     globalSetup: "./conformance/engines/global-setup.ts",
-    setupFiles: ["./conformance/engines/fixed-seed.ts"],
+    setupFiles: ["./conformance/engines/worker-setup.ts"],
     typecheck: { enabled: !secondEngine, checker: typescript7, include: ["packages/*/src/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },
     // No measure of speed: a machine that is ten times as slow as ours still passes.
     testTimeout: 120_000,

@@ -304,11 +304,7 @@ export interface NodeWrites<T extends ItemTypes> {
 
 /** The writing side of `db.<part>`; `Owner` is the id of the node that contains it, which rows have too. */
 export interface PartWrites<Owner, T extends ItemTypes, Row = T["row"]> {
-  /**
-   * Writes a new part; when there is one, the outcome is `exists`. One PutItem.
-   *
-   * @throws {plan.invalidOption} from each write of a whole row, for a row with the id of another node
-   */
+  /** Writes a new part; when there is one, the outcome is `exists`. One PutItem. */
   create(owner: Owner, input: T["input"], options?: SendingOptions): WriteCall<Row>;
   /** Writes a part, whatever was there. One PutItem. */
   put(owner: Owner, input: T["input"], options?: WriteOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<Row>;

@@ -1,12 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { DeleteWrite, EndId, LinkWrite, LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
-import { inKeysCase, sameValue } from "../keys/template.ts";
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../schema/catalog.ts";
 import { checkEnd, checkKey, checkNodeId, ofTenant } from "../schema/check-values.ts";
 import { timesOf } from "../schema/timestamps.ts";
 import { checkOptions, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { defined } from "../util/invariant.ts";
-import { jsonText } from "../util/json-text.ts";
 import { own, type Row } from "../util/row.ts";
 import {
   checkOwnNames,
@@ -167,18 +165,7 @@ const partItems = (catalog: Catalog, entry: PartEntry) => {
       subject,
       namesIn(input).filter((field) => !owner.idFields.includes(field)),
     );
-    const id = ownerOf(node);
-    for (const field of owner.idFields) {
-      const form = owner.shape.folded[field];
-      const given = input[field];
-      if (given === undefined || sameValue(inKeysCase(form, given), inKeysCase(form, id[field]))) continue;
-      throw new EdgetableError(
-        "plan.invalidOption",
-        `The row of "${entry.name}" has ${jsonText(given)} as "${field}", and is to be written to the "${owner.name}" with ${jsonText(id[field])}. Leave "${field}" out of the row, or name the node that it belongs to.`,
-        { details: { part: entry.name, field, value: given } },
-      );
-    }
-    return { ...withoutComputed(subject, input), ...id };
+    return { ...withoutComputed(subject, input), ...ownerOf(node) };
   };
   const newRowOf = (node: Row, input: Row): Row => {
     refuseComputed(subject, input);
@@ -194,7 +181,7 @@ export const partPut = (catalog: Catalog, entry: PartEntry): ((node: Row, input:
 };
 
 /** The writing side of `db.<part>`. */
-export const partWrites = (driver: WriteDriver, entry: PartEntry): PartWrites<Row, AnyNode, Row> => {
+export const partWrites = (driver: WriteDriver, entry: PartEntry): PartWrites<Row, AnyNode> => {
   const { ownerOf, rowOf, newRowOf, writes } = partItems(driver.catalog, entry);
   const idOf = (node: Row, id: Row): Row => ({ ...checkKey(entry.name, entry.idFields, id), ...ownerOf(node) });
   return {

@@ -83,6 +83,7 @@ const migrate = async ({ after }: ReturnType<typeof people>, transport: Transpor
   expect(await plain.jobs.list()).toEqual([]);
 };
 
+// One migration for each of its writes: minutes on DynamoDB Local.
 test("a migration ends although the answers to its writes are lost, each in turn or all of them", async () => {
   const work = async ({ table, transport }: Connected): Promise<void> => {
     const graph = people(table);
@@ -91,7 +92,7 @@ test("a migration ends although the answers to its writes are lost, each in turn
   };
   await losing(work);
   await losingInTurn(work);
-});
+}, 600_000);
 
 test("a migration ends although the answers to its changes of the table are lost", async () => {
   const table = engine.freshTableName("lost");
