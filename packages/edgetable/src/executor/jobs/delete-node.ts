@@ -232,16 +232,20 @@ const removePassedOver = async (deletion: Deletion, sweeps: readonly Sweep[], { 
   return found;
 };
 
-/** Removes the edges of a marked part; the part itself once there are none. Gives how many items it found. */
-const removePart = async (deletion: Deletion, job: string, part: FoundPart): Promise<number> => {
+/** Removes what sweeps find, edges to other tenants' nodes last. Gives how many items there were. */
+const removeFound = async (deletion: Deletion, sweeps: readonly Sweep[]): Promise<number> => {
   let found = 0;
-  const sweeps = cascadeAt(part.kind, part.write.id);
-  const crossing: Crossing = passesOver();
+  const crossing = passesOver();
   const remove = async (removals: readonly Removal[]): Promise<void> => {
     found += await removePage(deletion, removals);
   };
   for (const sweep of sweeps) await eachPage(deletion, sweep, remove, crossing);
-  found += await removePassedOver(deletion, sweeps, crossing);
+  return found + (await removePassedOver(deletion, sweeps, crossing));
+};
+
+/** Removes the edges of a marked part; the part itself once there are none. Gives how many items it found. */
+const removePart = async (deletion: Deletion, job: string, part: FoundPart): Promise<number> => {
+  const found = await removeFound(deletion, cascadeAt(part.kind, part.write.id));
   if (found > 0) return found;
   const { session } = deletion;
   const ending = { ...part, job };
@@ -311,14 +315,8 @@ const PARTS_AT_ONCE = 16;
 /** Removes what goes with the node, page by page, until a sweep finds nothing: then the indexes show everything that preceded the mark. */
 const sweepUntilEmpty = async (deletion: Deletion, job: string): Promise<void> => {
   for (;;) {
-    let found = 0;
     deletion.sweeps++;
-    const crossing = passesOver();
-    const remove = async (removals: readonly Removal[]): Promise<void> => {
-      found += await removePage(deletion, removals);
-    };
-    for (const sweep of deletion.plan.sweeps) await eachPage(deletion, sweep, remove, crossing);
-    found += await removePassedOver(deletion, deletion.plan.sweeps, crossing);
+    let found = await removeFound(deletion, deletion.plan.sweeps);
     await eachPart(deletion, async (parts) => {
       for (let at = 0; at < parts.length; at += PARTS_AT_ONCE) {
         const some = await Promise.all(parts.slice(at, at + PARTS_AT_ONCE).map((part) => removePart(deletion, job, part)));
