@@ -83,7 +83,7 @@ test("the jobs of a table are listed with what they do, how far they are, and wh
   expect(text).toContain("left behind");
   expect(text).toMatch(/leased until \d{4}-/);
   expect(err).toContain("edgetable jobs --resume");
-  expect(err).toContain("greet everyone goes on with the program that calls db.jobs.run");
+  expect(err).toContain("Resume greet everyone with the program that calls db.jobs.run");
   expect(err).not.toContain("nightly");
 
   const listed = await jobs(["--json"]);

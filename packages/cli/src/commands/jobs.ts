@@ -95,10 +95,10 @@ const printJobs = (call: Call, jobs: readonly Job[], now: number): void => {
   ]);
   io.out.write(renderTable({ columns, rows }, io.out.columns, style));
   const left = jobs.filter(isLeftBehind);
-  if (left.some(isResumable)) note(call, "Deletions and changes of copies go on with edgetable jobs --resume.");
+  if (left.some(isResumable)) note(call, "Resume deletions and changes of copies with edgetable jobs --resume.");
   for (const { id, kind } of left) {
     const resumes = kinds[kind].resumes?.(/^[\w.:/-]+$/.test(id) ? id : JSON.stringify(id));
-    if (resumes !== undefined) note(call, `${visibleLine(id)} goes on with ${resumes}`);
+    if (resumes !== undefined) note(call, `Resume ${visibleLine(id)} with ${resumes}`);
   }
 };
 
