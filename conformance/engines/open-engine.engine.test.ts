@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { createLeanStreamTransport } from "edgetable/streams";
 import { expect, test } from "vitest";
 import { testEngineName } from "./engine-name.ts";
 import { openEngine, type TestEngine } from "./open-engine.ts";
@@ -47,6 +48,31 @@ test("table names never repeat, and an unknown engine is refused", async () => {
   expect(engine.freshTableName("a")).not.toBe(engine.freshTableName("a"));
   await engine.close();
   expect(() => testEngineName({ EDGETABLE_TEST_ENGINE: "dynalite" })).toThrow("dynoxide, dynamodb-local");
+});
+
+test.skipIf(testEngineName() !== "dynamodb-local")("shards roll on request (skipped for other engines)", async () => {
+  const engine = await openEngine(undefined, { alone: true });
+  const { transport, endpoint } = engine;
+  const TableName = engine.freshTableName("rolls");
+  await transport.send("CreateTable", {
+    TableName,
+    AttributeDefinitions: [{ AttributeName: "id", AttributeType: "S" }],
+    KeySchema: [{ AttributeName: "id", KeyType: "HASH" }],
+    BillingMode: "PAY_PER_REQUEST",
+    StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" },
+  });
+  for (const id of ["a", "b"]) {
+    await transport.send("PutItem", { TableName, Item: { id: { S: id } } });
+    await engine.rollShards?.();
+  }
+  const streams = createLeanStreamTransport({ endpoint });
+  const { Streams = [] } = await streams.send("ListStreams", { TableName });
+  const { StreamDescription } = await streams.send("DescribeStream", { StreamArn: Streams[0]?.StreamArn ?? "" });
+  const shards = StreamDescription?.Shards ?? [];
+  expect(shards.map(({ SequenceNumberRange }) => SequenceNumberRange?.EndingSequenceNumber !== undefined)).toEqual([true, true, false]);
+  expect(shards.map(({ ParentShardId }) => ParentShardId)).toEqual([undefined, shards[0]?.ShardId, shards[1]?.ShardId]);
+  await streams.close();
+  await engine.close();
 });
 
 test("the launcher of DynamoDB Local names one address", () => {

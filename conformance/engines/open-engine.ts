@@ -11,6 +11,8 @@ export interface TestEngine {
   readonly transport: Transport;
   /** A table name that no other test uses, on any engine, in any process. */
   readonly freshTableName: (label?: string) => string;
+  /** Closes the open shard of every stream and continues it with another. Undefined where an engine cannot. */
+  readonly rollShards?: () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -39,7 +41,10 @@ const openDynamoDBLocal = async (shared: string | undefined): Promise<TestEngine
     await transport.close();
     await own?.stop();
   };
-  return { name: "dynamodb-local", endpoint, transport, freshTableName: tableNames(), close };
+  const rollShards = async (): Promise<void> => {
+    await transport.send("PutItem", { TableName: "[TEST_CONTROL]", Item: { ACTION: { S: "ROLLOVER" } } });
+  };
+  return { name: "dynamodb-local", endpoint, transport, freshTableName: tableNames(), rollShards, close };
 };
 
 /**

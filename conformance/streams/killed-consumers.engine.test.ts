@@ -86,7 +86,7 @@ const writeTurns = async (db: ReturnType<ReturnType<typeof turnsIn>["connect"]>,
   return turns;
 };
 
-/** Runs two consumers while the table is written, and kills the one that works, inside its batch, so many times. */
+/** Runs two consumers while the table is written, and kills the one that works, inside its batch, so many times. Where the engine can, shards roll at each kill. */
 const runHistory = async ({
   changes,
   kills = 0,
@@ -126,6 +126,7 @@ const runHistory = async ({
     const events = answersEarly ? EARLY_EVENTS : 1 + Math.floor(random() * BATCH);
     const working = await Promise.race([...consumers.map(async (one) => one.works(events).then(() => one)), pause(60_000, undefined)]);
     if (!working) break;
+    await engine.rollShards?.();
     working.child.kill("SIGKILL");
     faults.push(...[await working.ended].filter((error) => error !== undefined));
     consumers[consumers.indexOf(working)] = startConsumer(orders, tell);
@@ -137,6 +138,7 @@ const runHistory = async ({
       await pause(wait, undefined, { signal: killing.signal }).catch(() => undefined);
       const one = consumers[at];
       if (killing.signal.aborted || !one) return;
+      await engine.rollShards?.();
       one.child.kill("SIGKILL");
       faults.push(...[await one.ended].filter((error) => error !== undefined));
       consumers[at] = startConsumer(orders, tell);

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -32,33 +33,30 @@ const need = async (program: string, args: readonly string[]): Promise<void> => 
   }
 };
 
-const fill = async (folder: string): Promise<void> => {
-  const jars = join(folder, "jars");
-  await need("mvn", [
-    "-q",
-    "-B",
-    "-f",
-    join(here, "pom.xml"),
-    "dependency:copy-dependencies",
-    `-DoutputDirectory=${jars}`,
-    "-DincludeScope=runtime",
-  ]);
-  await need("javac", ["--release", "17", "-cp", join(jars, "*"), "-d", join(folder, "classes"), join(here, "Launcher.java")]);
+/** Fills a folder once. The finished folder appears by a rename: half of one is never used. */
+const once = async (folder: string, fill: (building: string) => Promise<void>): Promise<string> => {
+  if (existsSync(folder)) return folder;
+  await mkdir(cache, { recursive: true });
+  const building = await mkdtemp(`${folder}-`);
+  await fill(building);
+  // Losing the race against another process is fine: its folder is as good.
+  await rename(building, folder).catch(() => rm(building, { recursive: true }));
+  return folder;
 };
 
 /**
- * Gets DynamoDB Local from Maven Central and compiles the launcher, once per version (51 MB, about
- * 30 s the first time). The finished folder appears by a rename: half of one is never used.
+ * Gets DynamoDB Local from Maven Central, once per version (51 MB, about 30 s the first time), and compiles the launcher, once
+ * per version of both.
  */
 export const install = async (): Promise<Installation> => {
   const version = versionInPom();
-  const folder = join(cache, version);
-  if (!existsSync(folder)) {
-    await mkdir(cache, { recursive: true });
-    const building = await mkdtemp(join(cache, `${version}-`));
-    await fill(building);
-    // Losing the race against another process is fine: its folder is as good.
-    await rename(building, folder).catch(() => rm(building, { recursive: true }));
-  }
-  return { version, jars: join(folder, "jars"), classes: join(folder, "classes") };
+  const copy = ["-q", "-B", "-f", join(here, "pom.xml"), "dependency:copy-dependencies", "-DincludeScope=runtime"];
+  const folder = await once(join(cache, version), (building) => need("mvn", [...copy, `-DoutputDirectory=${join(building, "jars")}`]));
+  const jars = join(folder, "jars");
+  const launcher = join(here, "Launcher.java");
+  const hash = createHash("sha256").update(readFileSync(launcher)).digest("hex").slice(0, 8);
+  const classes = await once(join(cache, `launcher-${version}-${hash}`), (building) =>
+    need("javac", ["--release", "17", "-cp", join(jars, "*"), "-d", building, launcher]),
+  );
+  return { version, jars, classes };
 };
