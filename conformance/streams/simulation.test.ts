@@ -28,16 +28,16 @@ const firstFailure = (seed: number, histories: number, run: Run): string => {
 const seed = testSeed();
 
 test(`aggregates equal their recomputation after any history (seed ${String(seed)})`, () => {
-  expect(firstFailure(seed, testRuns(4_000), (random, trouble) => runAggregates(random, trouble))).toBe("");
+  expect(firstFailure(seed, testRuns(8_000), (random, trouble) => runAggregates(random, trouble))).toBe("");
 });
 
 test(`copies by stamps equal their source after any history (seed ${String(seed)})`, () => {
-  expect(firstFailure(seed, testRuns(4_000), (random, trouble) => runCopies(random, trouble, { design: "stamps" }))).toBe("");
+  expect(firstFailure(seed, testRuns(8_000), (random, trouble) => runCopies(random, trouble, { design: "stamps" }))).toBe("");
 });
 
 test(`copies by revisions do so even with writers of an older model (seed ${String(seed)})`, () => {
   const run: Run = (random, trouble) => runCopies(random, trouble, { design: "revisions", oldWriters: true });
-  expect(firstFailure(seed, testRuns(4_000), run)).toBe("");
+  expect(firstFailure(seed, testRuns(8_000), run)).toBe("");
 });
 
 // The seed is fixed, so that each broken rule always shows itself.
