@@ -70,6 +70,28 @@ test("keeps its data in .edgetable/data.db", async () => {
   expect((await second.stop()).code).toBe(0);
 });
 
+test("starts beside a table that the model has outgrown, and says how to migrate it", async () => {
+  const own = createFolder({ "edgetable.ts": educationModel });
+  const at = { cwd: own.path };
+  const first = await dev("--model", join(own.path, "edgetable.ts"), "--file", join(own.path, "data.db"), "--data", "data.json");
+  await first.stop();
+  own.write("edgetable.ts", educationModel.replace("parts: {", 'indexes: { byName: { entries: { student: "name" } } },\n  parts: {'));
+  const { endpoint, text, stop } = await dev("--model", join(own.path, "edgetable.ts"), "--file", join(own.path, "data.db"));
+  expect(text).toContain("tables    Education (does not fit the model)\n");
+  const there = ["--endpoint", endpoint];
+  const diff = await run(["table", "diff", ...there], at);
+  expect(diff).toMatchObject({ code: 1, out: expect.stringContaining("edgetable migrate run --finish") });
+  expect(diff.out).not.toContain("another table");
+  expect(await run(["migrate", "run", "--finish", ...there], at)).toMatchObject({ code: 0 });
+  expect(await run(["find", "student", "--where", "name=Ann", ...there], at)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("S1"),
+  });
+  expect(await run(["table", "create", ...there], at)).toMatchObject({ code: 0 });
+  expect((await stop()).err).toContain("edgetable migrate run --finish");
+  own.remove();
+});
+
 test("starts without a model, and says so", async () => {
   const empty = createFolder();
   const controller = new AbortController();

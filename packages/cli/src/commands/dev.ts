@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import { startEngine, type EngineName, type EngineOptions, type LocalEngine } from "@edgetable/local";
-import { EdgetableError } from "edgetable";
+import { type AnyGraph, EdgetableError } from "edgetable";
 import { checkGraph } from "edgetable/check";
 import { withDb } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
@@ -76,11 +76,32 @@ const shown = (path: string | undefined, cwd: string): string => {
   return short.startsWith("..") || isAbsolute(short) ? path : short;
 };
 
+interface MadeTable {
+  readonly table: string;
+  readonly created: boolean;
+  /** Why the table that is in the file does not fit the model, and what to do. */
+  readonly problem?: string;
+}
+
+/** Creates a table. One in the file that does not fit the model stays, because migrating or deleting it needs a running engine. */
+const createTable = async (graph: AnyGraph, endpoint: string, signal: AbortSignal): Promise<MadeTable> => {
+  const { table } = graph.catalog;
+  // The embedded engine writes more slowly while it records changes.
+  const stream = checkGraph(graph).some(({ rule }) => rule === "neededStream");
+  try {
+    const { created } = await withDb(graph, { endpoint }, (db) => db.table.create({ signal, stream }));
+    return { table, created };
+  } catch (error) {
+    if (!hasCode(error, "table.mismatch")) throw error;
+    return { table, created: false, problem: failureOf(error).message };
+  }
+};
+
 interface Ready {
   readonly engine: LocalEngine;
   readonly file: string | undefined;
   readonly model: Model | undefined;
-  readonly tables: readonly { readonly table: string; readonly created: boolean }[];
+  readonly tables: readonly MadeTable[];
   readonly loaded: string | undefined;
   readonly studio: RunningStudio | undefined;
 }
@@ -98,11 +119,12 @@ const announce = (call: Call, { engine, file, model, tables, loaded, studio }: R
   const taken = options.port === undefined && !endpoint.endsWith(`:${DEFAULT_PORT}`) ? `  (port ${DEFAULT_PORT} is in use)` : "";
   const name = "AWS_ENDPOINT_URL_DYNAMODB";
   const variable = process.platform === "win32" ? `$env:${name} = "${endpoint}"` : `export ${name}=${endpoint}`;
-  const created = tables.map(({ table, created: isNew }) => `${table}${isNew ? " (created)" : ""}`).join(", ");
+  const state = ({ created, problem }: MadeTable): string => (created ? " (created)" : problem ? " (does not fit the model)" : "");
+  const shownTables = tables.map((one) => `${one.table}${state(one)}`).join(", ");
   const pairs: (readonly [string, string])[] = [
     ["endpoint", `${endpoint}${taken}`],
     ["data", shown(file, io.cwd)],
-    ["tables", model ? created : "none created: no model found (use --model, or create one with edgetable init)"],
+    ["tables", model ? shownTables : "none created: no model found (use --model, or create one with edgetable init)"],
     ["connect", `graph.connect({ endpoint: "${endpoint}" })`],
     ["shell", `${variable}   (directs graph.connect(), edgetable and AWS clients here)`],
     ["engine", `${engine.engine === "dynoxide" ? "dynoxide" : "DynamoDB Local"} ${version}, process ${pid}`],
@@ -110,6 +132,7 @@ const announce = (call: Call, { engine, file, model, tables, loaded, studio }: R
   if (studio) pairs.push(["studio", studio.link]);
   if (loaded !== undefined) pairs.splice(3, 0, ["loaded", loaded]);
   io.out.write(`${renderPairs(pairs, io.out.columns, style)}\n`);
+  for (const { problem } of tables) if (problem) note(call, problem);
   note(call, "Press Ctrl-C to stop the engine.");
 };
 
@@ -203,14 +226,9 @@ export const devCommand: CommandSpec = defineCommand<Options>({
     const engine = await start(call, file);
     try {
       const { endpoint } = engine;
-      const tables: Ready["tables"][number][] = [];
+      const tables: MadeTable[] = [];
       const graphs = new Map((model?.graphs ?? []).map(({ value }) => [value.catalog.table, value]));
-      for (const [table, graph] of graphs) {
-        // The embedded engine writes more slowly while it records changes.
-        const stream = checkGraph(graph).some(({ rule }) => rule === "neededStream");
-        const { created } = await withDb(graph, { endpoint }, (db) => db.table.create({ signal, stream }));
-        tables.push({ table, created });
-      }
+      for (const graph of graphs.values()) tables.push(await createTable(graph, endpoint, signal));
       let loaded: string | undefined;
       if (data !== undefined && model !== undefined) {
         const load = { name: data, targets: [] };

@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline/promises";
+import type { TableDifference } from "edgetable";
 import { endpointOf, withGraph } from "../connection.ts";
 import { exitCode, type ExitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
@@ -8,6 +9,17 @@ import { renderTable } from "../output/table.ts";
 
 const place = (call: Invocation): string =>
   endpointOf(call) ?? (call.options.region === undefined ? "the AWS region of the environment" : `AWS, ${call.options.region}`);
+
+/** What brings a table that differs to its model. */
+const remedyFor = (differences: readonly TableDifference[]): string => {
+  const places = differences.filter(({ harmless }) => !harmless);
+  if (places.every(({ place: where }) => where === "stream")) return "Switch its stream on: edgetable table create --stream";
+  const fixed = places.filter((one) => one.table !== "missing" && !["time to live", "stream"].includes(one.place));
+  const migrate = "Migrate the table: edgetable migrate plan, then edgetable migrate run --finish when every program uses this model.";
+  if (fixed.length === 0) return migrate;
+  if (!fixed.every(({ place: where }) => where.startsWith("index "))) return "Change the model's layout, or use another table.";
+  return `DynamoDB cannot change an index: give the new one another name. ${migrate}`;
+};
 
 const createCommand = defineCommand<{ readonly stream?: boolean }>({
   name: "create",
@@ -46,11 +58,7 @@ const diffCommand = defineCommand({
         const columns = [{ title: "place" }, { title: "model" }, { title: "table" }, { title: "matters", flexible: false }];
         const rows = differences.map((one) => [one.place, one.model, one.table, one.harmless ? "no" : "yes"]);
         if (rows.length > 0) out.write(`${renderTable({ columns, rows }, out.columns, call.style)}\n`);
-        const isStream = differences.every(({ place: where, harmless }) => harmless || where === "stream");
-        const mend = isStream
-          ? "Switch its stream on: edgetable table create --stream"
-          : "Change the model's layout, or use another table.";
-        const verdict = matches ? "matches the model." : `does not match the model.\n${mend}`;
+        const verdict = matches ? "matches the model." : `does not match the model.\n${remedyFor(differences)}`;
         out.write(`The table ${table} ${verdict}\n`);
       }
       return matches ? exitCode.ok : exitCode.no;

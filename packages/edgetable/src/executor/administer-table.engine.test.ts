@@ -109,3 +109,31 @@ test("a table that somebody deletes while it is created is told of, not waited f
     message: expect.stringContaining("is being deleted") as string,
   });
 });
+
+test("a table that does not fit says whether a migration, another name or another layout mends it", async () => {
+  const schema = z.object({ id: z.string(), name: z.string(), ends: z.number(), until: z.number() });
+  const student = node({ key: "STUDENT#{id}", schema });
+  const messageOf = async (model: object): Promise<string> => {
+    const graph = defineGraph({ table, nodes: { student }, ...model } as Parameters<typeof defineGraph>[0]);
+    return graph
+      .connect({ transport: engine.transport })
+      .table.create()
+      .then(String, (error: Error) => error.message);
+  };
+  const byName = { entries: { student: "name" } };
+  await messageOf({ indexes: { byName }, nodes: { student: node({ key: "STUDENT#{id}", schema, ttl: "ends" }) } });
+  const migrate = "To change the table, run edgetable migrate run --finish, or db.migrations.run({ finish: true }),";
+  const other = { ...byName, projection: "KEYS_ONLY" };
+  const layout = { partitionKey: "PK", sortKey: "SK" };
+  const said = [
+    await messageOf({ indexes: { byName, byEnd: { entries: { student: "ends:number" } } } }),
+    await messageOf({ indexes: { byName }, nodes: { student: node({ key: "STUDENT#{id}", schema, ttl: "until" }) } }),
+    await messageOf({ indexes: { byName: other } }),
+    await messageOf({ layout }),
+  ];
+  expect(said[0]).toContain(`index byEnd: the model says HASH byEndPk, RANGE byEndSk, the table missing. ${migrate}`);
+  expect(said[1]).toContain(`time to live: the model says until, the table ends. ${migrate}`);
+  expect(said[2]).toContain(`DynamoDB cannot change an index: give the new one another name. ${migrate}`);
+  expect(said[3]).toContain("Change the model's layout, or use another table.");
+  for (const one of said.slice(0, 3)) expect(one).not.toContain("another table");
+});

@@ -48,16 +48,25 @@ const unlessDone = async (sent: Promise<unknown>, isDone: (error: EdgetableError
   }
 };
 
+const MIGRATE =
+  "To change the table, run edgetable migrate run --finish, or db.migrations.run({ finish: true }), when every program uses this model.";
+
+/** What to do about a table that differs. */
+const remedyFor = (differences: readonly TableDifference[]): string => {
+  const fixed = differences.filter((one) => one.table !== "missing" && one.place !== "time to live");
+  if (fixed.length === 0) return MIGRATE;
+  if (!fixed.every(({ place }) => place.startsWith("index "))) return "Change the model's layout, or use another table.";
+  return `DynamoDB cannot change an index: give the new one another name. ${MIGRATE}`;
+};
+
 /** @throws {table.mismatch} when a difference is not harmless */
 const checkDifferences = (table: string, found: readonly TableDifference[]): void => {
   const differences = found.filter((one) => !one.harmless);
   if (differences.length === 0) return;
   const list = differences.map((one) => `${one.place}: the model says ${one.model}, the table ${one.table}`).join("; ");
-  throw new EdgetableError(
-    "table.mismatch",
-    `The table "${table}" does not fit the model: ${list}. Change the model's layout, or use another table.`,
-    { details: { table, differences } },
-  );
+  throw new EdgetableError("table.mismatch", `The table "${table}" does not fit the model: ${list}. ${remedyFor(differences)}`, {
+    details: { table, differences },
+  });
 };
 
 /** The attribute by which the table's items expire. */
