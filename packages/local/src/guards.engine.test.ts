@@ -243,6 +243,39 @@ describe("a Query without Limit", () => {
   });
 });
 
+describe("an index with several partition or sort keys", () => {
+  const key = (AttributeName: string, KeyType: "HASH" | "RANGE") => ({ AttributeName, KeyType });
+  const KeySchema = [key("source", "HASH"), key("target", "HASH"), key("at", "RANGE")];
+  const create = (TableName: string) => ({
+    TableName,
+    AttributeDefinitions: ["source", "target", "at"].map((AttributeName) => ({ AttributeName, AttributeType: "S" as const })),
+    KeySchema: [key("source", "HASH")],
+    GlobalSecondaryIndexes: [{ IndexName: "both", KeySchema, Projection: { ProjectionType: "ALL" as const } }],
+    BillingMode: "PAY_PER_REQUEST" as const,
+  });
+
+  test("bare: is created, and cannot be queried by both", async () => {
+    await bare.send("CreateTable", create("Both"));
+    const query = {
+      TableName: "Both",
+      IndexName: "both",
+      KeyConditionExpression: "#s = :s AND #t = :t",
+      ExpressionAttributeNames: { "#s": "source", "#t": "target" },
+      ExpressionAttributeValues: { ":s": text("a"), ":t": text("b") },
+    };
+    await expect(bare.send("Query", query)).rejects.toMatchObject({ code: "execute.rejected" });
+  });
+
+  test("guarded: is refused, also where it is added to a table", async () => {
+    const refused = { code: "execute.rejected", message: expect.stringContaining("index keys of several attributes") as unknown };
+    await expect(guarded.send("CreateTable", create("Both"))).rejects.toMatchObject(refused);
+    const { GlobalSecondaryIndexes, AttributeDefinitions } = create("People");
+    const GlobalSecondaryIndexUpdates = GlobalSecondaryIndexes.map((Create) => ({ Create }));
+    const add = guarded.send("UpdateTable", { TableName: "People", AttributeDefinitions, GlobalSecondaryIndexUpdates });
+    await expect(add).rejects.toMatchObject(refused);
+  });
+});
+
 describe("faults that stay: pinned, so that a newer engine shows", () => {
   test("SET of a list index past the end pads with nulls; AWS appends", async () => {
     const set = {

@@ -139,6 +139,17 @@ const endOnePage = (input: Json): Guarded["correct"] => {
   return input["Limit"] === 1 ? withoutNextPage : undefined;
 };
 
+/** The engine creates an index with several partition or sort keys, and its Query refuses conditions on more than one of each. */
+const severalKeys = (input: Json): string | undefined => {
+  const updates = listIn(input["GlobalSecondaryIndexUpdates"]).flatMap((update) => objectsIn([update["Create"]]));
+  for (const index of [...listIn(input["GlobalSecondaryIndexes"]), ...updates]) {
+    const types = listIn(index["KeySchema"]).map((element) => element["KeyType"]);
+    if (new Set(types).size < types.length)
+      return `Key Schema too big: this engine has no index keys of several attributes, as those of ${JSON.stringify(index["IndexName"])}.`;
+  }
+  return undefined;
+};
+
 const withLimit = (input: Json): Json => (input["Limit"] === undefined || input["Limit"] === null ? { ...input, Limit: pageLimit } : input);
 
 /** Applies the guards to one request. `operation` is what follows the point in `X-Amz-Target`. */
@@ -152,6 +163,11 @@ export const guard = (operation: string, input: Json): Guarded => {
     }
     case "Scan":
       return { input: withLimit(input) };
+    case "CreateTable":
+    case "UpdateTable": {
+      const tooBig = severalKeys(input);
+      return { input, ...(tooBig !== undefined && { refusal: tooBig }) };
+    }
     case "GetRecords":
       return { input, correct: dropUnchanged };
     case "DescribeStream":
@@ -161,7 +177,7 @@ export const guard = (operation: string, input: Json): Guarded => {
   }
 };
 
-const looksAt: ReadonlySet<string> = new Set(["Query", "Scan", "GetRecords", "DescribeStream"]);
+const looksAt: ReadonlySet<string> = new Set(["Query", "Scan", "GetRecords", "DescribeStream", "CreateTable", "UpdateTable"]);
 
 /**
  * Whether the guards have to read this request at all: most writes and point reads pass as bytes. An expression with a

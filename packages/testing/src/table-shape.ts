@@ -5,6 +5,9 @@ import { canonicalValue, compareValues } from "./expression.ts";
 export interface KeyShape {
   readonly hash: string;
   readonly range?: string;
+  /** Further attributes of an index's partition key and of its sort key. */
+  readonly hashes?: readonly string[];
+  readonly ranges?: readonly string[];
 }
 export interface IndexShape extends KeyShape {
   /** Attributes that the index carries; all when absent. */
@@ -19,7 +22,8 @@ export interface TableShape extends KeyShape {
 }
 
 /** Names of a key's attributes, hash first. */
-export const keyNames = ({ hash, range }: KeyShape): readonly string[] => (range === undefined ? [hash] : [hash, range]);
+export const keyNames = ({ hash, range, hashes = [], ranges = [] }: KeyShape): readonly string[] =>
+  range === undefined ? [hash, ...hashes] : [hash, ...hashes, range, ...ranges];
 
 /** The parts of an item that make its key, where all of them are there. */
 export const keyOf = (shape: KeyShape, item: Item): Item | undefined => {
@@ -34,9 +38,10 @@ export const keyText = (shape: KeyShape, key: Item): string =>
   JSON.stringify(keyNames(shape).map((name) => canonicalValue(key[name] ?? { NULL: true })));
 
 const keyShape = (schema: readonly KeySchemaElement[] = []): KeyShape => {
-  const named = (type: string): string | undefined => schema.find(({ KeyType }) => KeyType === type)?.AttributeName;
-  const range = named("RANGE");
-  return { hash: named("HASH") ?? "", ...(range !== undefined && { range }) };
+  const named = (type: string): readonly string[] =>
+    schema.flatMap(({ KeyType, AttributeName }) => (KeyType === type ? [AttributeName] : []));
+  const [[hash = "", ...hashes], [range, ...ranges]] = [named("HASH"), named("RANGE")];
+  return { hash, ...(range !== undefined && { range }), ...(hashes.length > 0 && { hashes }), ...(ranges.length > 0 && { ranges }) };
 };
 
 type IndexDescription = NonNullable<TableDescription["GlobalSecondaryIndexes"]>[number];
@@ -99,7 +104,7 @@ const compareBy = (names: readonly string[], a: Item, b: Item): number => {
 export const positionsOf = (table: TableShape, index: IndexShape | undefined): Positions => {
   const read: KeyShape = index ?? table;
   const names = index ? [...new Set([...keyNames(index), ...keyNames(table)])] : keyNames(table);
-  const ordering = [...(read.range === undefined ? [] : [read.range]), ...(index ? keyNames(table) : [])];
+  const ordering = [...(read.range === undefined ? [] : [read.range, ...(read.ranges ?? [])]), ...(index ? keyNames(table) : [])];
   return { names, compare: (a, b) => compareBy(ordering, a, b) };
 };
 

@@ -1,8 +1,8 @@
 import type { Template } from "../keys/template.ts";
 import { attributesOf as definedAttributes } from "../schema/facts.ts";
-import { definitionOf, type Catalog, type Index, type Shape } from "../schema/catalog.ts";
+import { definitionOf, keyAttributes, type Catalog, type Index, type Shape } from "../schema/catalog.ts";
 
-/** One kind of item in the table or in one of its indexes. */
+/** One kind of item in the table or in one of its indexes; of keys of several attributes, by the first ones. */
 export interface IndexPlace {
   readonly index: Index;
   readonly shape: Shape;
@@ -14,9 +14,8 @@ export interface IndexPlace {
 /** Every kind of item in an index, or in the table. */
 export const placesIn = (catalog: Catalog, index: Index): readonly IndexPlace[] =>
   catalog.shapes.flatMap((shape) => {
-    const partition = shape.keys[index.partitionKey];
-    const sort = index.sortKey === undefined ? undefined : shape.keys[index.sortKey];
-    return partition && (index.sortKey === undefined || sort) ? [{ index, shape, partition, sort }] : [];
+    const [partition, sort] = [shape.keys[index.partitionKey], shape.keys[index.sortKey ?? ""]];
+    return partition && keyAttributes(index).every((attribute) => attribute in shape.keys) ? [{ index, shape, partition, sort }] : [];
   });
 
 /** The name of the table or an index in advice. */

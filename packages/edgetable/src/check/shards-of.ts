@@ -66,11 +66,14 @@ export const shardsOf = (
   if (!index) return [];
   const found = new Map<string, ShardedKind>();
   for (const { kind, definition, keys } of catalog.shapes) {
-    const template = keys[index.partitionKey];
+    const templates = index.partitionKeys.flatMap((attribute) => keys[attribute] ?? []);
+    const template = templates.find((one) => shardsIn(one));
     const shards = template && shardsIn(template);
     const row = partition === undefined ? {} : template && rowIn(template, partition);
     if (!template || !shards || !row) continue;
-    const partitions = renderPartitions(template, row)?.map(({ text, shard }) => ({ text, shard }));
+    // Beside other attributes, a shard alone is not a partition.
+    const rendered = templates.length > 1 ? undefined : renderPartitions(template, row);
+    const partitions = rendered?.map(({ text, shard }) => ({ text, shard }));
     const sortPrefix = leadOf(keys[index.sortKey ?? ""]);
     const { source } = template;
     found.set(JSON.stringify([definition, source, sortPrefix]), {

@@ -161,6 +161,17 @@ const recordNewKinds = async (session: Session, context: CallContext): Promise<v
   }
 };
 
+/** Says of an engine's refusal that it concerns index keys of several attributes, which DynamoDB has and local engines lack. */
+const explainKeys = ({ indexes }: Session["catalog"], error: unknown): unknown => {
+  const index = indexes.find(({ partitionKeys, sortKeys }) => partitionKeys.length > 1 || sortKeys.length > 1);
+  if (!index || !isEdgetableError(error, "execute.rejected") || !/key ?schema/i.test(error.message)) return error;
+  return new EdgetableError(
+    "execute.rejected",
+    `${error.message} The key of the index "${index.name}" has several attributes, which this engine lacks: use DynamoDB, or the server of moto (docs/engines.md).`,
+    { details: error.details, cause: error },
+  );
+};
+
 /** Creates the table and waits until it is active. A table that exists, or is created meanwhile, has to fit the model. */
 export const createTable = async (
   session: Session,
@@ -171,7 +182,14 @@ export const createTable = async (
   const existing = await waitWhile(session, context, (table) => table?.TableStatus === "DELETING");
   if (existing) checkDifferences(catalog.table, compareTable(catalog, existing));
   const exists = (error: EdgetableError): boolean => error.details["fault"] === "ResourceInUseException";
-  const created = !existing && (await unlessDone(session.send("CreateTable", createTableInput(catalog, stream), context), exists));
+  const send = async (): Promise<void> => {
+    try {
+      await session.send("CreateTable", createTableInput(catalog, stream), context);
+    } catch (error) {
+      throw explainKeys(catalog, error);
+    }
+  };
+  const created = !existing && (await unlessDone(send(), exists));
   const table = await waitWhile(session, context, (one) => {
     if (one?.TableStatus === "DELETING")
       throw new EdgetableError(

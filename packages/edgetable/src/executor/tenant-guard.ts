@@ -133,7 +133,7 @@ const checkKey = (guard: Guard, operation: string, key: Key, writes = true): voi
 
 /** Checks the keys of indexes that a write gives an item: by them another tenant would find it. */
 const checkEntries = (guard: Guard, operation: string, item: Item): void => {
-  for (const { partitionKey } of guard.catalog.indexes) {
+  for (const partitionKey of guard.catalog.indexes.flatMap(({ partitionKeys }) => partitionKeys)) {
     const text = textAt(item, partitionKey);
     if (text === "" || isOwn(guard, partitionKey, text)) continue;
     const isForeign = guard.keys.covered.some(({ attribute, template }) => attribute === partitionKey && templateMatches(template, text));
@@ -162,19 +162,22 @@ const checkUpdate = (guard: Guard, operation: string, input: Update): void => {
   checkEntries(guard, operation, set);
 };
 
-const partitionOf = ({ catalog }: Guard, { IndexName }: QueryInput): string =>
-  [catalog.index, ...catalog.indexes].find(({ name }) => name === IndexName)?.partitionKey ?? "";
+const partitionKeysOf = ({ catalog }: Guard, { IndexName }: QueryInput): readonly string[] =>
+  [catalog.index, ...catalog.indexes].find(({ name }) => name === IndexName)?.partitionKeys ?? [];
 
 /** Checks a Query, and returns one that also reads the table's partition key of each item. */
 const checkQuery = (guard: Guard, input: QueryInput): QueryInput => {
   const { partitionKey } = guard.catalog.index;
-  const attribute = partitionOf(guard, input);
-  const [, name = "", value = ""] = /^([#\w]+) = (:\w+)(?: AND |$)/.exec(input.KeyConditionExpression) ?? [];
-  const text = textAt({ value: input.ExpressionAttributeValues?.[value] }, "value");
-  const named = nameOf(input, name);
+  const attributes = partitionKeysOf(guard, input);
+  let [attribute = "", text] = [attributes[0], ""];
+  for (const [, name = "", value = ""] of input.KeyConditionExpression.matchAll(/(?:^| AND )([#\w]+) = (:\w+)(?= AND |$)/g)) {
+    const named = nameOf(input, name);
+    const given = textAt({ value: input.ExpressionAttributeValues?.[value] }, "value");
+    if (attributes.includes(named) && (text === "" || isOwn(guard, named, given))) [attribute, text] = [named, given];
+  }
   const isJobs = input.IndexName === undefined && text === JOBS;
-  if (named !== attribute || (!isJobs && !isOwn(guard, attribute, text))) refuseForeign(guard, "Query", attribute, text);
-  if (!guard.crossing.has(attribute)) {
+  if (!isJobs && !isOwn(guard, attribute, text)) refuseForeign(guard, "Query", attribute, text);
+  if (!attributes.some((one) => guard.crossing.has(one))) {
     if (input.ExclusiveStartKey && !isJobs) checkKey(guard, "Query", input.ExclusiveStartKey, false);
     return input;
   }
@@ -251,8 +254,7 @@ const ofTenant = (
   }
   if (operation !== "Query" || !given.Items) return given;
   const { Items, ...rest } = given;
-  const attribute = partitionOf(guard, input);
-  if (guard.crossing.has(attribute) && !crossing?.reach) {
+  if (partitionKeysOf(guard, input).some((one) => guard.crossing.has(one)) && !crossing?.reach) {
     const own = Items.filter((item) => isOwn(guard, index.partitionKey, textAt(item, index.partitionKey)));
     if (crossing) crossing.met += Items.length - own.length;
     return { ...rest, Items: own, Count: own.length };

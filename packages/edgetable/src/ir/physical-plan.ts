@@ -46,6 +46,12 @@ export interface Alternative extends Price {
   readonly index: string | undefined;
 }
 
+/** A key attribute and the template of its only value. */
+export interface KeyEquality {
+  readonly attribute: string;
+  readonly template: Template;
+}
+
 /** One Query, or as many pages of it as the call needs. */
 export interface QueryStep {
   readonly kind: "query";
@@ -58,6 +64,8 @@ export interface QueryStep {
    * are the fields that would say which. `only` are the shards that the call lists.
    */
   readonly scatter?: { readonly unknown: readonly string[]; readonly only?: readonly number[] | undefined };
+  /** Further attributes of an index's keys that have one value each, where a key consists of several. */
+  readonly equal?: readonly KeyEquality[];
   readonly sortKey: string | undefined;
   readonly sort: SortCondition | undefined;
   readonly known: readonly KnownField[];

@@ -1,20 +1,22 @@
-import { keyAttributes, type Index, type TableIndex } from "../schema/catalog.ts";
+import { keyAttributes, type Index as CatalogIndex, type KeyNames } from "../schema/catalog.ts";
 import type { Item } from "../transport/operations.ts";
 import { ASSUMED_BYTES, itemBytes, sum, writeUnits } from "./capacity.ts";
 import type { WriteItem } from "./write-plan.ts";
 
+type Index = KeyNames & Pick<CatalogIndex, "projection">;
+
 /** The part of an item that an index copies, or undefined when the item is not in the index. */
 const projected = (index: Index, tableKeys: readonly string[], item: Item | undefined): Item | undefined => {
-  if (!item || !(index.partitionKey in item) || (index.sortKey !== undefined && !(index.sortKey in item))) return undefined;
+  if (!item || !keyAttributes(index).every((attribute) => attribute in item)) return undefined;
   if (index.projection === "ALL") return item;
   const named = index.projection === "KEYS_ONLY" ? [] : index.projection;
-  const names = new Set([...tableKeys, index.partitionKey, ...(index.sortKey === undefined ? [] : [index.sortKey]), ...named]);
+  const names = new Set([...tableKeys, ...keyAttributes(index), ...named]);
   return Object.fromEntries(Object.entries(item).filter(([attribute]) => names.has(attribute)));
 };
 
 /** What a prediction needs of the table. */
 export interface IndexedTable {
-  readonly index: TableIndex;
+  readonly index: KeyNames;
   readonly indexes: readonly Index[];
 }
 
@@ -48,7 +50,7 @@ export const changeUnits = (table: IndexedTable, images: ItemImages, transaction
 const touchesIndex = (index: Index, item: WriteItem & { readonly kind: "update" }): number => {
   const { set, remove, add, append } = item.changes;
   const names = [...Object.keys(set), ...remove, ...Object.keys(add), ...Object.keys(append)];
-  const keys = [index.partitionKey, index.sortKey];
+  const keys = keyAttributes(index);
   if (names.some((name) => keys.includes(name))) return 2;
   if (index.projection === "ALL") return 1;
   const { projection } = index;
@@ -64,8 +66,6 @@ export const stepUnits = (table: IndexedTable, item: WriteItem, transaction: boo
   const bytes = item.shape?.bytes ?? ASSUMED_BYTES;
   const base = writeUnits(bytes, transaction);
   if (item.kind === "check") return base;
-  const filled = table.indexes.filter(
-    (index) => item.shape && [index.partitionKey, index.sortKey].every((key) => key === undefined || key in item.shape!.keys),
-  );
+  const filled = table.indexes.filter((index) => item.shape && keyAttributes(index).every((key) => key in item.shape!.keys));
   return base + sum(filled.map((index) => (item.kind === "delete" ? 1 : touchesIndex(index, item)) * writeUnits(bytes)));
 };

@@ -90,6 +90,10 @@ export const readShards = (part: FieldPart, sharding: Sharding, row: Row): reado
   return [...new Set(shards)].toSorted((a, b) => Number(a) - Number(b));
 };
 
+/** True if a template contains a shard. */
+export const hasShard = (template: Template | undefined): boolean =>
+  template?.parts.some((part) => part.kind === "field" && part.format.kind === "shard") ?? false;
+
 /** The paths that a template's partition depends on only through the choice of a shard. */
 export const shardPaths = (template: Template): ReadonlySet<string> => {
   const paths = new Set<string>();

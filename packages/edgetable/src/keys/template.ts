@@ -26,7 +26,7 @@ export {
   type KeyPiece,
   type Partition,
 } from "./render-template.ts";
-export { growthOf, mostShards, shardPaths } from "./shard.ts";
+export { growthOf, hasShard, mostShards, shardPaths } from "./shard.ts";
 export {
   comparePrimary,
   decimalOf,

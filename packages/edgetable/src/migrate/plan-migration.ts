@@ -177,8 +177,9 @@ const changedShards = ({ catalog, record }: MigrationGround, model: ModelDescrip
   const refusals: string[] = [];
   for (const index of catalog.indexes) {
     for (const [id, { shards = {} }] of Object.entries(model.items)) {
-      const now = shards[index.partitionKey];
-      const old = record.current?.model.items[id]?.shards?.[index.partitionKey];
+      const attribute = index.partitionKeys.find((name) => shards[name]) ?? index.partitionKey;
+      const now = shards[attribute];
+      const old = record.current?.model.items[id]?.shards?.[attribute];
       if (!now || !old || !describedEntry(model, index, id)) continue;
       const before = listsOf(old);
       for (const [value, counts] of listsOf(now)) {

@@ -1,5 +1,5 @@
-import { growthOf, leadOf, type OneWayText, shardPaths, templatesOverlap, type Template } from "../keys/template.ts";
-import { type Catalog, keyAttributes, type Index, type Shape } from "../schema/catalog.ts";
+import { growthOf, hasShard, leadOf, type OneWayText, shardPaths, templatesOverlap, type Template } from "../keys/template.ts";
+import { type Catalog, keyAttributes, type Index, type KeySource, type Shape } from "../schema/catalog.ts";
 
 /** A sort key template cut after the parts that are known. */
 export interface SortPrefix {
@@ -11,9 +11,12 @@ export interface SortPrefix {
 
 /** One way to reach the items of some shapes by a Query. */
 export interface AccessPath {
+  /** Of an index with keys of several attributes, `partitionKey` is the one that `partition` makes, and `sortKey` the one of `prefix`. */
   readonly index: Index;
   readonly shapes: readonly Shape[];
   readonly partition: Template;
+  /** The other attributes of the index's keys that the call gives whole. */
+  readonly equal: readonly KeySource[];
   /** Set where the items may lie in several partitions, each of which is read: the unknown fields that choose the shard. */
   readonly scatters: readonly string[] | undefined;
   /** The shards that a call lists; undefined for all. */
@@ -124,10 +127,11 @@ const sharingShapes = (catalog: Catalog, index: Index, shape: Shape): readonly S
   const name = `${index.name ?? ""} ${shape.id}`;
   let shapes = known.get(name);
   if (!shapes) {
-    const { partitionKey, sortKey } = index;
-    const partition = shape.keys[partitionKey] as Template;
+    const meets = ({ keys }: Shape, attribute: string): boolean =>
+      keys[attribute] !== undefined && templatesOverlap(keys[attribute], shape.keys[attribute] as Template);
     shapes = catalog.shapes.filter(
-      ({ keys }) => keys[partitionKey] && (!sortKey || keys[sortKey]) && templatesOverlap(keys[partitionKey], partition),
+      (other) =>
+        index.partitionKeys.every((attribute) => meets(other, attribute)) && index.sortKeys.every((attribute) => attribute in other.keys),
     );
     known.set(name, shapes);
   }
@@ -155,28 +159,36 @@ const mayMiss = ({ index, shapes, implied }: Reach): boolean =>
 export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined => {
   const { index, shapes, known } = reach;
   const [first] = shapes;
-  const partition = first?.keys[index.partitionKey];
-  if (!first || !partition || mayMiss(reach)) return undefined;
+  if (!first || mayMiss(reach) || !shapes.every(({ keys }) => keyAttributes(index).every((attribute) => attribute in keys)))
+    return undefined;
+  // Of several attributes, the one with a shard makes the partitions over which a path scatters.
+  const partitionKey = index.partitionKeys.find((attribute) => hasShard(first.keys[attribute])) ?? index.partitionKey;
+  const partition = first.keys[partitionKey]!;
   const shards = shardPaths(partition);
   const knownOf = shapes.map(({ alias }) => (alias ? new Set([...known].map((path) => alias[path] ?? path)) : known));
-  const prefixes: SortPrefix[] = [];
-  for (const [at, { keys }] of shapes.entries()) {
-    const own = knownOf[at] ?? known;
-    const other = keys[index.partitionKey];
-    if (!other || (other.source !== partition.source && outline(other, known) !== outline(partition, known))) return undefined;
-    if (!partition.fields.every((path) => own.has(path) || shards.has(path))) return undefined;
-    if (index.sortKey === undefined) continue;
-    const sort = keys[index.sortKey];
-    if (!sort) return undefined;
-    prefixes.push(sortPrefix(sort, own));
+  const equal: KeySource[] = [];
+  for (const attribute of index.partitionKeys) {
+    const template = first.keys[attribute]!;
+    for (const [at, { keys }] of shapes.entries()) {
+      const [own, other] = [knownOf[at] ?? known, keys[attribute]!];
+      if (other.source !== template.source && outline(other, known) !== outline(template, known)) return undefined;
+      if (!template.fields.every((path) => own.has(path) || (attribute === partitionKey && shards.has(path)))) return undefined;
+    }
+    if (attribute !== partitionKey) equal.push({ attribute, template });
+  }
+  let [sortKey, prefix] = [index.sortKey, undefined as SortPrefix | undefined];
+  for (const attribute of index.sortKeys) {
+    if (prefix) equal.push({ attribute: sortKey!, template: prefix.template });
+    sortKey = attribute;
+    prefix = commonPrefix(shapes.map(({ keys }, at) => sortPrefix(keys[attribute]!, knownOf[at] ?? known)));
+    if (!prefix?.complete) break;
   }
   const isScattered = growthOf(partition) !== undefined || !partition.fields.every((path) => knownOf.every((own) => own.has(path)));
   // The table's own partitions are read by their whole key.
   if (isScattered && index.name === undefined) return undefined;
-  const prefix = commonPrefix(prefixes);
   const fixes = new Set<string>();
   const folds = new Map<string, OneWayText>();
-  for (const template of prefix ? [partition, prefix.template] : [partition]) {
+  for (const template of [partition, ...equal.map((one) => one.template), ...(prefix ? [prefix.template] : [])]) {
     for (const part of template.parts) {
       if (part.kind === "literal") continue;
       const { kind } = part.format;
@@ -189,16 +201,19 @@ export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined =
   const wanted = new Set(shapes.map((shape) => (shape.role === "reference" ? shape.keys : shape.id)));
   const sharing = sharingShapes(catalog, index, first).filter((shape) => !wanted.has(shape.id) && !wanted.has(shape.keys));
   const lead = leadOf(prefix?.template);
+  const sorted = equal.filter(({ attribute }) => index.sortKeys.includes(attribute));
   return {
-    index,
+    index: equal.length === 0 ? index : { ...index, partitionKey, sortKey },
     shapes,
     partition,
+    equal,
     scatters: isScattered ? [...shards].filter((path) => !knownOf.every((own) => own.has(path))) : undefined,
     prefix,
     fixes,
     folds,
     sharesPrefix: sharing.some(({ keys }) => {
-      const other = leadOf(keys[index.sortKey ?? ""]);
+      const other = leadOf(keys[sortKey ?? ""]);
+      if (!sorted.every(({ attribute, template }) => templatesOverlap(keys[attribute]!, template))) return false;
       return !prefix || other.startsWith(lead) || lead.startsWith(other);
     }),
   };
@@ -238,6 +253,7 @@ export const isOrderedBy = (path: AccessPath, orderBy: string | undefined): bool
   if (orderBy === undefined || (path.index.name === undefined && path.prefix?.complete)) return true;
   return path.shapes.every((shape) => {
     const field = inShape(shape, orderBy);
-    return path.prefix?.next?.path === field || path.prefix?.template.fields.includes(field);
+    const sources = path.equal.map(({ template }) => template);
+    return path.prefix?.next?.path === field || [...sources, path.prefix?.template].some((template) => template?.fields.includes(field));
   });
 };

@@ -3,7 +3,7 @@ import { type Condition, pathsOf } from "../ir/condition.ts";
 import type { Collection, Expand, Hydrate, LogicalPlan, Lookup, Parts, Search } from "../ir/logical-plan.ts";
 import type { AccessStep, HydrateStep, QueryStep, ReadPlan, SortCondition } from "../ir/physical-plan.ts";
 import { templatesOverlap } from "../keys/template.ts";
-import { type Catalog, needsIdentity, targetFields, type Index, type Shape } from "../schema/catalog.ts";
+import { type Catalog, keyAttributes, needsIdentity, targetFields, type Index, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { isKeyDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
 import { assumedEdges, assumedParts } from "./assumed-rows.ts";
@@ -33,6 +33,7 @@ const queryStep = (
   index: path.index.name,
   partitionKey: path.index.partitionKey,
   partition: path.partition,
+  ...(path.equal.length > 0 ? { equal: path.equal } : {}),
   ...(path.scatters ? { scatter: { unknown: path.scatters, ...(path.only ? { only: path.only } : {}) } } : {}),
   sortKey: path.index.sortKey,
   sort: sortCondition(path, bounds),
@@ -77,6 +78,7 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
     index: catalog.index,
     shapes: [shape],
     partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
+    equal: [],
     prefix: sortPrefix(defined(shape.keys[catalog.index.sortKey ?? ""], "sort key"), new Set(given)),
     fixes: new Set(given),
     folds: new Map(),
@@ -91,9 +93,9 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
 const mirroringIndex = (catalog: Catalog, { node, index }: Collection): Index => {
   const { shape, definition } = defined(catalog.nodes[node], "node");
   for (const one of catalog.indexes) {
-    if (index !== undefined && one.name !== index) continue;
+    if ((index !== undefined && one.name !== index) || one.partitionKeys.length > 1) continue;
     // Keys with a condition are missing in some of the items that are asked for.
-    if (catalog.shapes.some(({ keys }) => keys[one.partitionKey]?.when ?? keys[one.sortKey ?? ""]?.when)) continue;
+    if (catalog.shapes.some(({ keys }) => keyAttributes(one).some((attribute) => keys[attribute]?.when))) continue;
     if (shape.keys[one.partitionKey]?.source === definition.key) return one;
   }
   throw new EdgetableError(
@@ -127,11 +129,11 @@ const lowerCollection = (catalog: Catalog, collection: Collection): QueryStep =>
   const { node, direction, consistent } = collection;
   const { shape, name, idFields, partition: own } = defined(catalog.ends[node], "node");
   if (direction === "out") checkOwnPartition(catalog, name, idFields);
-  const { partitionKey, sortKey, ...index } = direction === "out" ? catalog.index : mirroringIndex(catalog, collection);
+  const { partitionKey, sortKey, sortKeys, ...index } = direction === "out" ? catalog.index : mirroringIndex(catalog, collection);
   const partition = direction === "out" ? own : defined(shape.keys[partitionKey], "partition key");
   const shapes = catalog.shapes.filter(({ keys }) => {
     const template = keys[partitionKey];
-    return template !== undefined && (sortKey === undefined || keys[sortKey] !== undefined) && templatesOverlap(template, partition);
+    return template !== undefined && sortKeys.every((attribute) => attribute in keys) && templatesOverlap(template, partition);
   });
   return {
     kind: "query",
@@ -249,8 +251,9 @@ const counting = (catalog: Catalog, step: AccessStep): AccessStep => {
     !needsIdentity(catalog, step) &&
     step.shapes.every((id) => {
       const shape = defined(catalog.shapesById[id], id);
-      const named = new Set([step.partitionKey, step.sortKey ?? ""].flatMap((attribute) => shape.keys[attribute]?.fields ?? []));
-      return targetFields(shape).every((field) => step.index !== undefined && named.has(field));
+      const index = catalog.indexes.find(({ name }) => name === step.index);
+      const named = new Set((index ? keyAttributes(index) : []).flatMap((attribute) => shape.keys[attribute]?.fields ?? []));
+      return targetFields(shape).every((field) => named.has(field));
     });
   return counts ? { ...step, counts: true } : { ...step, select: [] };
 };

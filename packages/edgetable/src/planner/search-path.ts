@@ -42,7 +42,7 @@ const unaskedAttributes = (catalog: Catalog, index: Index, search: Search): read
   for (const shape of searchShapes(catalog, search)) {
     if (shape.sparse.length === 0) continue;
     const asked = new Set([...idFields(catalog, shape), ...search.present.map((path) => inShape(shape, path))]);
-    for (const attribute of [index.partitionKey, index.sortKey ?? ""]) {
+    for (const attribute of keyAttributes(index)) {
       const template = shape.sparse.includes(attribute) ? shape.keys[attribute] : undefined;
       for (const field of template?.fields ?? []) {
         if (asked.has(field) || template?.optional.includes(field) || isAlwaysKept(catalog, shape, field)) continue;
@@ -76,21 +76,19 @@ const searchCandidates = (catalog: Catalog, search: Search): readonly AccessPath
 
 const quoted = (names: readonly string[]): string => [...new Set(names)].map((name) => `"${name}"`).join(" and ");
 
+/** The leading levels of an index that divide its partitions: a search has to give the value of each. */
+const leadingOf = (index: Index, shape: Shape): readonly string[] =>
+  index.partitionKeys
+    .flatMap((attribute) => shape.keys[attribute]?.parts ?? [])
+    .flatMap((part) => (part.kind === "field" && part.format.kind !== "shard" ? [part.path] : []));
+
 /** The fields by which the keys of an index find a shape's items, in order; none where the keys begin with an id. */
 const foundBy = (catalog: Catalog, index: Index, shape: Shape): readonly string[] => {
   const ids = new Set(idFields(catalog, shape));
-  const divided: string[] = [];
-  for (const part of shape.keys[index.partitionKey]?.parts ?? [])
-    if (part.kind === "field" && part.format.kind !== "shard") divided.push(part.path);
-  const sorted = shape.keys[index.sortKey ?? ""]?.fields ?? [];
+  const divided = leadingOf(index, shape);
+  const sorted = index.sortKeys.flatMap((attribute) => shape.keys[attribute]?.fields ?? []);
   return divided.some((path) => ids.has(path)) ? [] : [...new Set([...divided, ...sorted])].filter((path) => !ids.has(path));
 };
-
-/** The leading levels of an index that divide its partitions: a search has to give the value of each. */
-const leadingOf = (index: Index, shape: Shape): readonly string[] =>
-  (shape.keys[index.partitionKey]?.parts ?? []).flatMap((part) =>
-    part.kind === "field" && part.format.kind !== "shard" ? [part.path] : [],
-  );
 
 /** The fields that a search compares, by which an index would have to find it. */
 const askedBy = ({ known, ranged }: Search): readonly string[] => [...known.map(({ path }) => path), ...ranged];
@@ -102,7 +100,7 @@ const noIndex = (search: Search, message: string): EdgetableError =>
 const plainKey = (catalog: Catalog, search: Search, path: string | undefined): string => {
   const [shape] = searchShapes(catalog, search);
   const stored = path === undefined ? undefined : (shape?.stored[path] ?? path);
-  const index = catalog.indexes.find(({ partitionKey }) => partitionKey === stored && !(partitionKey in (shape?.keys ?? {})));
+  const index = catalog.indexes.find(({ partitionKeys }) => stored && partitionKeys.includes(stored) && !(stored in (shape?.keys ?? {})));
   return index ? `; for "${index.name}" compute its key: keys: { ${JSON.stringify(stored)}: "{${path}}" } in place of attributes` : "";
 };
 

@@ -26,7 +26,9 @@ export const checkLength = <Text extends string | undefined>(catalog: Catalog, a
   if (text === undefined || text.length * 3 <= SORT_KEY_BYTES) return text;
   const bytes = keyBytes(text);
   // An attribute may be the sort key of the table and the partition key of an index: the smaller limit holds.
-  const limit = [catalog.index, ...catalog.indexes].some((index) => index.sortKey === attribute) ? SORT_KEY_BYTES : PARTITION_KEY_BYTES;
+  const limit = [catalog.index, ...catalog.indexes].some(({ sortKeys }) => sortKeys.includes(attribute))
+    ? SORT_KEY_BYTES
+    : PARTITION_KEY_BYTES;
   if (bytes <= limit) return text;
   const message = `The key attribute "${attribute}" would be ${bytes} bytes; DynamoDB allows ${limit}. Shorten the values in it.`;
   throw new EdgetableError("keys.tooLong", message, { details: { attribute, bytes, limit, text } });

@@ -54,7 +54,8 @@ export interface HopQuery {
 /** True if a Query is the same for every node but for the partition's value. */
 const isConstant = (catalog: Catalog, step: QueryStep, near: "from" | "to"): boolean => {
   if (step.shapes.some((id) => catalog.shapesById[id]?.alias)) return false;
-  const fields = step.sort?.kind === "range" ? [...step.sort.template.fields, step.sort.path] : (step.sort?.template.fields ?? []);
+  const fields = (step.equal ?? []).flatMap(({ template }) => template.fields);
+  if (step.sort) fields.push(...step.sort.template.fields, ...(step.sort.kind === "range" ? [step.sort.path] : []));
   return !fields.some((field) => field.startsWith(`${near}.`)) && !step.known.some(({ path }) => path.startsWith(`${near}.`));
 };
 

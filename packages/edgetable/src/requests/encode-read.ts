@@ -156,13 +156,26 @@ export interface QueryTarget {
   readonly partition?: string | undefined;
 }
 
+/** The condition that further key attributes have the values of a row; empty if there are none. */
+const equalities = (
+  { equal = [] }: QueryStep,
+  row: Row,
+  { names, values }: { readonly names: Record<string, string>; readonly values: Record<string, AttributeValue> },
+): string =>
+  equal
+    .map(({ attribute, template }, at) => {
+      values[`:p${at}`] = keyValue(template.type, defined(renderTemplate(template, row), "key"));
+      return ` AND ${nameIn(names, attribute, `#p${at}`)} = :p${at}`;
+    })
+    .join("");
+
 /** Fills the expressions of a step with a call's values, once for all pages. */
 export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt, partition }: QueryTarget): BoundQuery => {
   const row = rowOf(catalog, step, binding);
   const names: Record<string, string> = {};
-  const isPartition = `${nameIn(names, step.partitionKey, "#p")} = :p`;
   const partitionText = partition ?? defined(renderTemplate(step.partition, row), "partition key");
   const values: Record<string, AttributeValue> = { ":p": keyValue(step.partition.type, partitionText) };
+  const isPartition = `${nameIn(names, step.partitionKey, "#p")} = :p${equalities(step, row, { names, values })}`;
   const range = rangeOf(step, row, binding.values);
   const sort = step.sortKey !== undefined && range ? nameIn(names, step.sortKey, "#s") : "";
   const type = step.sort?.template.type ?? "S";

@@ -12,9 +12,9 @@ import type {
 } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 
-const keySchema = (index: Index): readonly KeySchemaElement[] => [
-  { AttributeName: index.partitionKey, KeyType: "HASH" },
-  ...(index.sortKey === undefined ? [] : [{ AttributeName: index.sortKey, KeyType: "RANGE" as const }]),
+const keySchema = ({ partitionKeys, sortKeys }: Index): readonly KeySchemaElement[] => [
+  ...partitionKeys.map((AttributeName) => ({ AttributeName, KeyType: "HASH" as const })),
+  ...sortKeys.map((AttributeName) => ({ AttributeName, KeyType: "RANGE" as const })),
 ];
 
 const projection = (index: Index): Projection =>

@@ -2,6 +2,7 @@ import { type OneWayText, parseTemplate, type Sharding, type Template } from "..
 import { mapValues, own } from "../util/row.ts";
 import {
   type FormerField,
+  indexNamed,
   keyAttributes,
   type KeySource,
   type KindMatch,
@@ -103,17 +104,16 @@ interface ShapeSeed extends Pick<
 
 type Templates = Readonly<Record<string, Template>>;
 
-/** Conditions of index keys, with those of the other key of the index where it has none: an item has both keys or none. */
+/** Conditions of index keys, with those of another key of the index where one has none: an item has all keys or none. */
 const wholeConditions = ({ when = {} }: ItemLayout, layout: Layout): Readonly<Record<string, KeyCondition>> => {
   const whole: Record<string, KeyCondition> = { ...when };
   if (Object.keys(when).length === 0) return whole;
   const others = Object.values(layout.indexes ?? {});
-  for (const { partitionKey, sortKey } of others) {
-    for (const [one, other] of [[partitionKey, sortKey] as const, [sortKey, partitionKey] as const]) {
-      const condition = own(when, one ?? "");
-      const isShared = others.filter((index) => keyAttributes(index).includes(other ?? "")).length > 1;
-      if (!condition || other === undefined || isShared || keyAttributes(layout).includes(other)) continue;
-      whole[other] ??= condition;
+  for (const names of others.map(keyAttributes)) {
+    const condition = names.map((name) => own(when, name)).find((one) => one !== undefined);
+    for (const name of condition ? names : []) {
+      const isShared = others.filter((index) => keyAttributes(index).includes(name)).length > 1;
+      if (!isShared && !keyAttributes(layout).includes(name)) whole[name] ??= condition!;
     }
   }
   return whole;
@@ -466,13 +466,8 @@ export const buildCatalog = (definition: GraphDefinition): Catalog => {
   const { ttl, stored } = shapes.find((shape) => shape.ttl !== undefined) ?? {};
   return Object.freeze({
     table: definition.table,
-    index: { name: undefined, partitionKey, sortKey, projection: "ALL" as const },
-    indexes: Object.entries(layout.indexes ?? {}).map(([name, index]) => ({
-      name,
-      partitionKey: index.partitionKey,
-      sortKey: index.sortKey,
-      projection: index.projection ?? "ALL",
-    })),
+    index: indexNamed(undefined, { partitionKey, ...(sortKey === undefined ? {} : { sortKey }) }),
+    indexes: Object.entries(layout.indexes ?? {}).map(([name, index]) => indexNamed(name, index)),
     typeAttribute,
     typeForm: own(layout.types ?? {}, typeAttribute ?? "") === "SS" ? "SS" : "S",
     ttl: ttl === undefined ? undefined : (stored?.[ttl] ?? ttl),

@@ -3,7 +3,7 @@ import type { GraphDefinition, AnyEdge, AnyNode, AnyPart } from "./definition.ts
 import type { Retyping, StoredForm } from "./former.ts";
 import type { Facts } from "./facts.ts";
 import type { Fill } from "./fills.ts";
-import type { IndexProjection, Layout } from "./layout.ts";
+import type { IndexLayout, IndexProjection, Layout } from "./layout.ts";
 import type { TimeAttributes } from "./timestamps.ts";
 import { attributeNames } from "./standard-schema.ts";
 import type { Row } from "../util/row.ts";
@@ -11,19 +11,40 @@ import type { Row } from "../util/row.ts";
 /** The table itself (`name` undefined) or one of its indexes: where a shape's items can be queried. */
 export interface Index {
   readonly name: string | undefined;
+  /** The first attribute of the partition key and of the sort key: the only ones, unless the index has keys of several attributes. */
   readonly partitionKey: string;
   readonly sortKey: string | undefined;
+  /** All attributes of either key. */
+  readonly partitionKeys: readonly string[];
+  readonly sortKeys: readonly string[];
   readonly projection: IndexProjection;
 }
 
-/** The key attributes of a table or an index: its partition key, and its sort key if it has one. */
+/** The names of a table's or an index's key attributes, as a layout or a description gives them. */
+export type KeyNames = Partial<Pick<Index, "partitionKeys" | "sortKeys">> & {
+  readonly partitionKey: string | readonly string[];
+  readonly sortKey?: string | readonly string[] | undefined;
+};
+
+/** One name or several, as a list. */
+export const nameList = (names: string | readonly string[] = []): readonly string[] => (typeof names === "string" ? [names] : names);
+
+/** The key attributes of a table or an index: those of its partition key, then those of its sort key if it has one. */
 export const keyAttributes = ({
   partitionKey,
   sortKey,
-}: {
-  readonly partitionKey: string;
-  readonly sortKey?: string | undefined;
-}): readonly string[] => (sortKey === undefined ? [partitionKey] : [partitionKey, sortKey]);
+  partitionKeys = nameList(partitionKey),
+  sortKeys = nameList(sortKey),
+}: KeyNames): readonly string[] => [...partitionKeys, ...sortKeys];
+
+/** An index with its settings filled in. */
+export const indexNamed = <Name extends string | undefined>(
+  name: Name,
+  { partitionKey, sortKey, projection = "ALL" }: IndexLayout,
+): Index & { readonly name: Name } => {
+  const [partitionKeys, sortKeys] = [nameList(partitionKey), nameList(sortKey)];
+  return { name, partitionKey: partitionKeys[0] ?? "", sortKey: sortKeys[0], partitionKeys, sortKeys, projection };
+};
 
 /** The table itself. Without a sort key, every item has its own partition. */
 export interface TableIndex extends Index {
@@ -192,7 +213,7 @@ export const definitionOf = (
 
 /** The key attributes of the table, and of an index if one is given. */
 export const tableAndIndexKeys = ({ index: table }: Catalog, index: Index | undefined): readonly string[] =>
-  [table.partitionKey, table.sortKey, index?.partitionKey, index?.sortKey].filter((name) => name !== undefined);
+  index ? [...keyAttributes(table), ...keyAttributes(index)] : keyAttributes(table);
 
 /** The attributes of an item that an index contains; undefined for all. */
 export const projectedAttributes = (catalog: Catalog, index: Index): ReadonlySet<string> | undefined => {
@@ -222,38 +243,39 @@ export const idPaths = (catalog: Catalog, shape: Shape, ends: readonly End[] = B
   return [...ends.flatMap((end) => endPaths(catalog, shape, end)), ...(catalog.edges[shape.definition]?.key ?? [])];
 };
 
-/** The two key attributes of an index that a shape computes: an item is in the index only with both. */
-export type IndexEntry = readonly [string, string];
+/** The key attributes of an index that a shape computes, at least two: an item is in the index only with all of them. */
+export type IndexEntry = readonly string[];
 
 const knownEntries = new WeakMap<Shape, { readonly catalog: Catalog; readonly entries: readonly IndexEntry[] }>();
 
-/** The index entries of a shape that consist of two computed attributes. The table's keys are always present and do not count. */
+/** The index entries of a shape that consist of several computed attributes. The table's keys are always present and do not count. */
 export const indexEntries = (catalog: Catalog, shape: Shape): readonly IndexEntry[] => {
   if (shape.halves) return [];
   const found = knownEntries.get(shape);
   if (found?.catalog === catalog) return found.entries;
-  const isPart = (attribute: string | undefined): attribute is string =>
-    attribute !== undefined && attribute !== catalog.index.partitionKey && attribute !== catalog.index.sortKey && attribute in shape.keys;
-  const entries = catalog.indexes.flatMap(({ partitionKey, sortKey }): readonly IndexEntry[] =>
-    isPart(partitionKey) && isPart(sortKey) ? [[partitionKey, sortKey]] : [],
-  );
+  const tableKeys = keyAttributes(catalog.index);
+  const entries: IndexEntry[] = [];
+  for (const index of catalog.indexes) {
+    const entry = keyAttributes(index).filter((attribute) => !tableKeys.includes(attribute));
+    if (entry.length > 1 && entry.every((attribute) => attribute in shape.keys)) entries.push(entry);
+  }
   knownEntries.set(shape, { catalog, entries });
   return entries;
 };
 
 /**
- * True if an attribute is half of an index entry whose other half is missing, in every index that it is a key of. An attribute
+ * True if an attribute is a part of an index entry of which another part is missing, in every index that it is a key of. An attribute
  * that alone carries a field of the row is kept, because the field would be lost. So is one of an adopted layout that declares
- * only the other half sparse: items of the table have it alone.
+ * only the missing part sparse: items of the table have it alone.
  */
 export const isHalfEntry = (catalog: Catalog, shape: Shape, attribute: string, isMissing: (other: string) => boolean): boolean => {
   if (shape.sources.some((source) => source.attribute === attribute)) return false;
   const mayStandAlone = !catalog.escapes && !shape.sparse.includes(attribute);
   let isHalf = false;
-  for (const [one, two] of indexEntries(catalog, shape)) {
-    if (one !== attribute && two !== attribute) continue;
-    const other = one === attribute ? two : one;
-    if (!isMissing(other) || (mayStandAlone && shape.sparse.includes(other))) return false;
+  for (const entry of indexEntries(catalog, shape)) {
+    if (!entry.includes(attribute)) continue;
+    const breaks = (other: string): boolean => other !== attribute && isMissing(other) && !(mayStandAlone && shape.sparse.includes(other));
+    if (!entry.some(breaks)) return false;
     isHalf = true;
   }
   return isHalf;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Sharding, Template } from "../keys/template.ts";
 import { mapValues, own } from "../util/row.ts";
-import { type Catalog, type EdgeEntry, hasFacts, type Index, keyAttributes, type Shape } from "./catalog.ts";
+import { type Catalog, type EdgeEntry, hasFacts, type Index, keyAttributes, type KeyNames, type Shape } from "./catalog.ts";
 import type { ValueStorage } from "./definition.ts";
 import { attributesOf } from "./facts.ts";
 import { guardedEnds } from "./guarded-ends.ts";
@@ -43,10 +43,10 @@ export interface DescribedFormer {
 /** How edges are stored: an edge without direction (`symmetric`) has an item at either end. */
 export type DescribedStorage = "once" | "twice" | "symmetric" | "reference";
 
-/** An index, as a model declares it. */
+/** An index, as a model declares it; a key of several attributes is a list. */
 export interface DescribedIndex {
-  readonly partitionKey: string;
-  readonly sortKey?: string;
+  readonly partitionKey: string | readonly string[];
+  readonly sortKey?: string | readonly string[];
   readonly projection: IndexProjection;
 }
 
@@ -120,9 +120,9 @@ const describeItem = ({ keys, stored: places, former, times, copied }: Shape): D
   };
 };
 
-const describeKeys = ({ partitionKey, sortKey }: Index): { readonly partitionKey: string; readonly sortKey?: string } => ({
-  partitionKey,
-  ...(sortKey === undefined ? {} : { sortKey }),
+const describeKeys = ({ partitionKey, sortKey, partitionKeys, sortKeys }: Index): Omit<DescribedIndex, "projection"> => ({
+  partitionKey: partitionKeys.length > 1 ? partitionKeys : partitionKey,
+  ...(sortKey === undefined ? {} : { sortKey: sortKeys.length > 1 ? sortKeys : sortKey }),
 });
 
 // What a condition compares with may be a bigint, which JSON lacks.
@@ -163,7 +163,7 @@ const describeValues = ({ nodes }: Catalog): Pick<ModelDescription, "values"> =>
 
 /** Describes a model: every computed attribute, every index, the shards, the expiry and the facts. */
 export const describeModel = (catalog: Catalog): ModelDescription => ({
-  key: describeKeys(catalog.index),
+  key: describeKeys(catalog.index) as ModelDescription["key"],
   ...(catalog.typeAttribute === undefined ? {} : { typeAttribute: catalog.typeAttribute }),
   ...(catalog.typeForm === "SS" ? { typeForm: catalog.typeForm } : {}),
   indexes: Object.fromEntries(
@@ -223,11 +223,7 @@ export const withEitherForm = (
 };
 
 /** The templates by which the items of a kind are in an index; undefined where they are not in it. */
-export const describedEntry = (
-  { items }: ModelDescription,
-  index: { readonly partitionKey: string; readonly sortKey?: string | undefined },
-  shape: string,
-): readonly string[] | undefined => {
+export const describedEntry = ({ items }: ModelDescription, index: KeyNames, shape: string): readonly string[] | undefined => {
   const { keys } = items[shape] ?? { keys: {} };
   const templates = keyAttributes(index).map((attribute) => keys[attribute]);
   return templates.every((template) => template !== undefined) ? templates : undefined;
@@ -432,7 +428,7 @@ const fieldsIn = (templates: readonly string[]): readonly string[] =>
 export const sameEntry = (
   before: ModelDescription,
   now: ModelDescription,
-  [index, shape]: readonly [index: { readonly partitionKey: string; readonly sortKey?: string | undefined }, shape: string],
+  [index, shape]: readonly [index: KeyNames, shape: string],
 ): boolean => {
   const [old, ours] = [describedEntry(before, index, shape), describedEntry(now, index, shape)];
   if (!old || !ours) return old === ours;

@@ -21,9 +21,12 @@ export interface IndexExpectation {
 
 /** A global secondary index of the table. */
 export interface IndexLayout {
-  /** Names of its key attributes, 1 to 255 characters each. */
-  readonly partitionKey: string;
-  readonly sortKey?: string;
+  /**
+   * Names of its key attributes, 1 to 255 characters each. A list of two to four names is a key of several attributes: a search gives
+   * the value of each attribute of the partition key, and of the sort key the first ones, from left to right.
+   */
+  readonly partitionKey: string | readonly string[];
+  readonly sortKey?: string | readonly string[];
   /** @default "ALL" */
   readonly projection?: IndexProjection;
   readonly expect?: IndexExpectation;
@@ -50,8 +53,8 @@ export interface ItemLayout {
   /** Delimiters of computed attributes that differ from the layout's. */
   readonly delimiters?: Readonly<Record<string, string>>;
   /**
-   * Computed attributes that are left out when a field they need is missing, instead of refusing the write. Where both
-   * keys of an index are named, they are left out together.
+   * Computed attributes that are left out when a field they need is missing, instead of refusing the write. Where all
+   * key attributes of an index are named, they are left out together.
    */
   readonly sparse?: readonly string[];
   /**
@@ -61,8 +64,8 @@ export interface ItemLayout {
   readonly halves?: boolean;
   /**
    * When items have an index key: by the attribute of the key, the values that attributes of the schema must have, one or one of
-   * a list: `{ GSI1PK: { status: "open" } }`. While they have others, the item is not in the index. Both keys of the index are
-   * left out together.
+   * a list: `{ GSI1PK: { status: "open" } }`. While they have others, the item is not in the index. All computed keys of the
+   * index are left out together.
    */
   readonly when?: Readonly<Record<string, KeyCondition>>;
   /**

@@ -1,5 +1,6 @@
 import { fieldNames } from "./build-catalog.ts";
 import { attributeKind } from "./attribute-kind.ts";
+import { keyAttributes } from "./catalog.ts";
 import { type AnyEdge, type AnyNode, type AnyPart, endTypes, type GraphDefinition } from "./definition.ts";
 import type { EdgeLayout, ItemLayout, Layout } from "./layout.ts";
 import { type AnySchema, attributeSchemas } from "./standard-schema.ts";
@@ -59,9 +60,9 @@ const verbatimOf = (definition: GraphDefinition, one: Definition, item: ItemLayo
     (field) => [attributes[field] ?? field, field] as const,
   );
   for (const index of Object.values(indexes))
-    for (const attribute of [index.partitionKey, index.sortKey]) {
+    for (const attribute of keyAttributes(index)) {
       const field = stored.find(([name]) => name === attribute)?.[1];
-      if (attribute === undefined || field === undefined || attribute in keys || found.has(attribute)) continue;
+      if (field === undefined || attribute in keys || found.has(attribute)) continue;
       if (attribute === partitionKey || attribute === sortKey) continue;
       if (KEY_TYPES.includes(typeIn(one, field) ?? "")) found.set(attribute, field);
     }

@@ -16,9 +16,14 @@ const orderingAttributes = (catalog: Catalog, { shape }: IndexPlace): readonly (
 export const lostOrder: AdviceRule = (catalog) => {
   const advice: Advice[] = [];
   const indexes = [catalog.index, ...catalog.indexes];
-  const places = indexes.flatMap((index) => distinct(placesIn(catalog, index), ({ shape, sort }) => `${shape.definition} ${sort?.source}`));
+  const places = indexes.flatMap((index) =>
+    index.sortKeys.flatMap((attribute) => {
+      const all = placesIn(catalog, index).map((place) => ({ ...place, attribute, sort: place.shape.keys[attribute] }));
+      return distinct(all, ({ shape, sort }) => `${shape.definition} ${sort?.source}`);
+    }),
+  );
   for (const place of places) {
-    const { index, shape, sort } = place;
+    const { index, shape, sort, attribute } = place;
     for (const part of sort?.parts ?? []) {
       if (!sort || part.kind !== "field" || isOneWay(part.format) || keepsOrder(sort, part.path)) continue;
       const about = { rule: "lostOrder", concern: CONCERNS.keys, definition: shape.definition, severity: "warning" } as const;
@@ -33,7 +38,7 @@ export const lostOrder: AdviceRule = (catalog) => {
         advice.push({
           ...about,
           message: `${sorts}, which does not keep the order of {${part.path}}: a character below "${sort.delimiter}", such as a space, sorts a longer value before a shorter one.`,
-          mend: `Use values without such characters, give "${index.sortKey}" a lower delimiter (delimiters), or put {${part.path}} last.`,
+          mend: `Use values without such characters, give "${attribute}" a lower delimiter (delimiters), or put {${part.path}} last.`,
         });
       }
     }
@@ -105,7 +110,7 @@ export const prefixHazard: AdviceRule = (catalog) =>
 /** Delimiters of an adopted layout that sort above digits or letters. */
 export const highDelimiter: AdviceRule = (catalog) => {
   if (catalog.escapes) return [];
-  const sortKeys = new Set([catalog.index, ...catalog.indexes].map(({ sortKey }) => sortKey));
+  const sortKeys = new Set([catalog.index, ...catalog.indexes].flatMap((index) => index.sortKeys));
   const advice = new Map<string, Advice>();
   for (const shape of catalog.shapes) {
     for (const [attribute, { delimiter, parts, source }] of Object.entries(shape.keys)) {

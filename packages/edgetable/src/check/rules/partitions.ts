@@ -1,5 +1,5 @@
 import { mostShards, templatesOverlap, type FieldPart } from "../../keys/template.ts";
-import type { Catalog, Shape } from "../../schema/catalog.ts";
+import { nameList, type Catalog, type Shape } from "../../schema/catalog.ts";
 import { type IndexExpectation, fullEntry } from "../../schema/layout.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { distinct, nameOf, placesIn, type IndexPlace } from "../index-places.ts";
@@ -38,14 +38,15 @@ const hasFewValues = ({ format, steps }: FieldPart): boolean => {
   return FEW_VALUES.test(steps.at(-1) ?? "");
 };
 
-const hotPartitionAdvice = (catalog: Catalog, { index, shape, partition }: IndexPlace): Advice | undefined => {
-  const fields = partition.parts.filter((part) => part.kind === "field");
+const hotPartitionAdvice = (catalog: Catalog, { index, shape }: IndexPlace): Advice | undefined => {
+  const templates = index.partitionKeys.map((attribute) => shape.keys[attribute]!);
+  const fields = templates.flatMap(({ parts }) => parts.filter((part) => part.kind === "field"));
   const about = { rule: "hotIndexPartition", concern: CONCERNS.batch, definition: shape.definition } as const;
   if (fields.length === 0) {
     return {
       ...about,
       severity: "warning",
-      message: `every "${shape.definition}" is in one partition of ${nameOf(index)}: "${index.partitionKey}" is always "${partition.source}". ${LIMIT}.`,
+      message: `every "${shape.definition}" is in one partition of ${nameOf(index)}: "${index.partitionKey}" is always "${templates[0]?.source}". ${LIMIT}.`,
       mend: [catalog.index.partitionKey, catalog.index.sortKey].includes(index.partitionKey)
         ? "Give the index key attributes of its own, and leave them out of these items."
         : "Leave the index keys out of these items if no read needs them, or spread them with {id:shard(16)} in the key.",
@@ -72,7 +73,8 @@ const hotPartitionAdvice = (catalog: Catalog, { index, shape, partition }: Index
 export const hotIndexPartition: AdviceRule = (catalog) => {
   const advice: Advice[] = [];
   for (const index of catalog.indexes) {
-    const places = distinct(placesIn(catalog, index), ({ shape, partition }) => `${shape.definition} ${partition.source}`);
+    const sourcesOf = ({ keys }: Shape): string => index.partitionKeys.map((attribute) => keys[attribute]?.source).join(" ");
+    const places = distinct(placesIn(catalog, index), ({ shape }) => `${shape.definition} ${sourcesOf(shape)}`);
     for (const place of places) {
       const one = hotPartitionAdvice(catalog, place);
       if (one) advice.push(one);
@@ -87,7 +89,7 @@ const TOO_MANY = 4;
 /** The rates that a model expects of one entry of an index. */
 interface Expected {
   readonly index: string;
-  readonly attribute: string;
+  readonly attributes: readonly string[];
   readonly definition: string;
   readonly expect: IndexExpectation;
   readonly shapes: readonly Shape[];
@@ -96,24 +98,25 @@ interface Expected {
 const expectedRates = (catalog: Catalog): readonly Expected[] => {
   const all: Expected[] = [];
   for (const [index, declared] of Object.entries(catalog.definition.indexes ?? {})) {
-    const attribute = catalog.indexes.find(({ name }) => name === index)?.partitionKey ?? "";
+    const attributes = catalog.indexes.find(({ name }) => name === index)?.partitionKeys ?? [];
     for (const [definition, entry] of Object.entries(declared.entries)) {
       const { expect } = fullEntry(declared, entry);
-      const shapes = catalog.shapes.filter((shape) => shape.definition === definition && attribute in shape.keys);
-      if (expect) all.push({ index, attribute, definition, expect, shapes });
+      const shapes = catalog.shapes.filter((shape) => shape.definition === definition && attributes.every((name) => name in shape.keys));
+      if (expect) all.push({ index, attributes, definition, expect, shapes });
     }
   }
   for (const [index, { partitionKey, expect }] of Object.entries(catalog.layout.indexes ?? {})) {
-    const shapes = catalog.shapes.filter((shape) => partitionKey in shape.keys);
-    if (expect) all.push({ index, attribute: partitionKey, definition: index, expect, shapes });
+    const attributes = nameList(partitionKey);
+    const shapes = catalog.shapes.filter((shape) => attributes.every((name) => name in shape.keys));
+    if (expect) all.push({ index, attributes, definition: index, expect, shapes });
   }
   return all;
 };
 
-const declaredShards = ({ attribute, shapes }: Expected): number => {
+const declaredShards = ({ attributes, shapes }: Expected): number => {
   let most = 1;
   for (const { keys } of shapes)
-    for (const part of keys[attribute]?.parts ?? [])
+    for (const part of attributes.flatMap((attribute) => keys[attribute]?.parts ?? []))
       if (part.kind === "field" && part.format.kind === "shard") most = Math.max(most, mostShards(part.format.sharding));
   return most;
 };

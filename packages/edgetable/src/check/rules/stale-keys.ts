@@ -84,17 +84,18 @@ export const unusedIndex: AdviceRule = (catalog) => {
   for (const index of catalog.indexes) {
     for (const shape of distinct(catalog.shapes, ({ definition }) => definition)) {
       const own = new Map(attributesOf(catalog, shape).map((name) => [shape.stored[name] ?? name, name]));
-      const name = index.partitionKey in shape.keys ? undefined : own.get(index.partitionKey);
+      const key = index.partitionKeys.find((attribute) => !(attribute in shape.keys)) ?? "";
+      const name = own.get(key);
       if (name === undefined || shape.carried.includes(name)) continue;
-      const computed = keyAttributes(index).flatMap((key) =>
-        key in shape.keys ? [] : [`${JSON.stringify(key)}: "{${own.get(key) ?? "…"}}"`],
+      const computed = keyAttributes(index).flatMap((attribute) =>
+        attribute in shape.keys ? [] : [`${JSON.stringify(attribute)}: "{${own.get(attribute) ?? "…"}}"`],
       );
       advice.push({
         rule: "unusedIndex",
         concern: CONCERNS.indexKeys,
         definition: shape.definition,
         severity: "warning",
-        message: `"${shape.definition}" stores "${name}" as "${index.partitionKey}", the partition key of the index "${index.name}", but no template says so: no search uses that index.`,
+        message: `"${shape.definition}" stores "${name}" as "${key}", the partition key of the index "${index.name}", but no template says so: no search uses that index.`,
         mend: `Compute it instead: keys: { ${computed.join(", ")} }.`,
       });
     }

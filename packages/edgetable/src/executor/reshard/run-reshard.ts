@@ -53,6 +53,8 @@ export interface ReshardReport extends ReshardProgress {
 /** A part of an index that may hold items which writers would put elsewhere now. */
 interface OldPlace {
   readonly index: Index;
+  /** The key attribute with the shard. */
+  readonly attribute: string;
   readonly shapes: readonly Shape[];
   /** One partition key; undefined if they cannot be listed: then the index is scanned. */
   readonly partition: string | undefined;
@@ -75,15 +77,19 @@ const partitionsOf = (template: Template): readonly (string | undefined)[] => {
 const oldPlaces = ({ index: table, indexes, shapes }: Catalog, wanted: string | undefined): readonly OldPlace[] => {
   const all: OldPlace[] = [];
   for (const index of indexes) {
-    const isTableKey = index.partitionKey === table.partitionKey || index.partitionKey === table.sortKey;
-    if (isTableKey || (wanted !== undefined && index.name !== wanted)) continue;
-    const byPartition = new Map<string | undefined, Shape[]>();
-    for (const shape of shapes) {
-      const template = shape.keys[index.partitionKey];
-      if (!template || !growthOf(template)) continue;
-      for (const partition of partitionsOf(template)) byPartition.set(partition, [...(byPartition.get(partition) ?? []), shape]);
+    if (wanted !== undefined && index.name !== wanted) continue;
+    for (const attribute of index.partitionKeys) {
+      if (attribute === table.partitionKey || attribute === table.sortKey) continue;
+      const byPartition = new Map<string | undefined, Shape[]>();
+      for (const shape of shapes) {
+        const template = shape.keys[attribute];
+        if (!template || !growthOf(template)) continue;
+        // Beside other attributes, a shard alone is not a partition.
+        const partitions = index.partitionKeys.length > 1 ? [undefined] : partitionsOf(template);
+        for (const partition of partitions) byPartition.set(partition, [...(byPartition.get(partition) ?? []), shape]);
+      }
+      for (const [partition, found] of byPartition) all.push({ index, attribute, shapes: found, partition });
     }
-    for (const [partition, found] of byPartition) all.push({ index, shapes: found, partition });
   }
   return all;
 };
@@ -95,7 +101,7 @@ const STALE = { reason: "staleRead" } as const;
 /** Moves one item to where a writer would put it now. Returns false if it is there already, or has changed since it was read. */
 const moveItem = async (session: Session, place: OldPlace, item: Item, context: CallContext): Promise<boolean> => {
   const { catalog } = session;
-  const attribute = place.index.partitionKey;
+  const { attribute } = place;
   const from = own(item, attribute);
   const shape = shapeOf(catalog, place.shapes, item);
   if (!shape || from === undefined) return false;

@@ -19,7 +19,8 @@ import { memberOf, type Expansion, type NodeKey } from "./walk-state.ts";
 const byIndex = ({ session: { catalog } }: WalkRun, { reading }: PlannedHop): ((a: Item, b: Item) => number) => {
   const sources = Object.values(reading).flatMap((plan) => plan.sources);
   const listed = sources.find((source) => source.kind === "query");
-  const attributes = [listed?.sortKey, catalog.index.partitionKey].filter((name) => name !== undefined);
+  const index = listed && catalog.indexes.find(({ name }) => name === listed.index);
+  const attributes = [...(index ?? catalog.index).sortKeys, catalog.index.partitionKey];
   return (a, b) => {
     for (const attribute of attributes) {
       const order = comparePrimary(keyTextOf(a[attribute]) ?? "", keyTextOf(b[attribute]) ?? "");

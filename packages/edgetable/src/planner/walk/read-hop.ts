@@ -70,6 +70,7 @@ const joinedSource = (catalog: Catalog, node: string, sources: readonly Source[]
     one.step.index === step.index &&
     one.step.partition.source === step.partition.source &&
     one.step.scatter === undefined &&
+    one.step.equal === undefined &&
     one.step.known.length === 0 &&
     one.step.filter.length === 0 &&
     !one.step.shapes.some(isReference);

@@ -1,4 +1,4 @@
-import { keyBytes, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
+import { hasShard, keyBytes, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
 import { definitionOf, endPaths, idPaths, keyAttributes, matchesDiffer, type Catalog, type Shape, typesDiffer } from "../catalog.ts";
 import { degreeLimit } from "../definition.ts";
 import { attributeKind } from "../attribute-kind.ts";
@@ -12,8 +12,8 @@ const placeOf = (shape: Shape): string => `${shape.kind}s.${shape.definition}`;
 const checkLength = (catalog: Catalog, shape: Shape, report: Report): void => {
   const indexes = [catalog.index, ...catalog.indexes];
   for (const [attribute, template] of Object.entries(shape.keys)) {
-    const isSortKey = indexes.some((index) => index.sortKey === attribute);
-    if (!isSortKey && indexes.every((index) => index.partitionKey !== attribute)) continue;
+    const isSortKey = indexes.some(({ sortKeys }) => sortKeys.includes(attribute));
+    if (!isSortKey && !indexes.some(({ partitionKeys }) => partitionKeys.includes(attribute))) continue;
     let bytes = 0;
     for (const part of template.parts) bytes += part.kind === "literal" ? keyBytes(part.text) : 1;
     const limit = isSortKey ? 1024 : 2048;
@@ -217,7 +217,7 @@ const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
 export const checkItems = (catalog: Catalog, report: Report): void => {
   const { index, indexes, typeAttribute } = catalog;
   // Such an index would contain Edgetable's own items, or the attribute would take them for something else.
-  const reserved = [...[index, ...indexes].flatMap(({ partitionKey, sortKey }) => [partitionKey, sortKey]), typeAttribute];
+  const reserved = [...[index, ...indexes].flatMap(keyAttributes), typeAttribute];
   for (const attribute of reserved)
     if (attribute !== undefined && SYSTEM_ATTRIBUTES.includes(attribute))
       report("storedName", "layout", `"${attribute}" is an attribute of Edgetable's own items. Choose another name.`);
@@ -334,6 +334,16 @@ const delimiterClash = (attribute: string, shapes: readonly Shape[]): string | u
  * key that another definition computes, which puts items into the index under keys that no template reads.
  */
 export const checkIndexAttributes = (catalog: Catalog, report: Report): void => {
+  for (const { name, partitionKeys } of catalog.indexes)
+    for (const { definition, keys } of partitionKeys.length > 1 ? catalog.shapes : []) {
+      const sharded = partitionKeys.filter((attribute) => hasShard(keys[attribute]));
+      if (sharded.length > 1)
+        report(
+          "indexAttribute",
+          `layout.indexes.${name}`,
+          `${sharded.map((attribute) => `"${attribute}"`).join(" and ")} of "${definition}" have a shard each. Put it into one attribute of a partition key.`,
+        );
+    }
   for (const attribute of new Set(catalog.indexes.flatMap(keyAttributes))) {
     const computing = catalog.shapes.filter((shape) => attribute in shape.keys);
     const [first] = computing;

@@ -2,7 +2,7 @@ import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { leadOf, type Template } from "../../keys/template.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { endKey, expand, fieldNames, parseKey, underPath, withFieldNames, type KeyContext } from "../build-catalog.ts";
-import { keyAttributes } from "../catalog.ts";
+import { keyAttributes, nameList } from "../catalog.ts";
 import { defaultLayout } from "../default-layout.ts";
 import { endTypes, type AnyEdge, type AnyNode, type AnyPart, type GraphDefinition } from "../definition.ts";
 import type { EdgeLayout, IndexLayout, Layout } from "../layout.ts";
@@ -21,9 +21,10 @@ const checkTableName = (place: string, name: string, report: Report): void => {
 };
 
 const checkKeys = (place: string, { partitionKey, sortKey }: Pick<IndexLayout, "partitionKey" | "sortKey">, report: Report): void => {
-  if (partitionKey === sortKey) report("table", place, `"${sortKey}" is both partition and sort key. Name two attributes.`);
-  for (const name of [partitionKey, sortKey])
-    if (name !== undefined && (name === "" || name.length > MAX_ATTRIBUTE_LENGTH))
+  const both = nameList(sortKey).find((name) => nameList(partitionKey).includes(name));
+  if (both !== undefined) report("table", place, `"${both}" is both partition and sort key. Name two attributes.`);
+  for (const name of keyAttributes({ partitionKey, sortKey }))
+    if (name === "" || name.length > MAX_ATTRIBUTE_LENGTH)
       report("table", place, `"${name}" has ${name.length} characters; a key attribute has 1 to 255.`);
 };
 

@@ -177,7 +177,17 @@ const layoutOf: OptionChecks<Layout> = {
   edges: namesIn,
   parts: namesIn,
 };
-const indexLayout: OptionChecks<IndexLayout> = { partitionKey: "string", sortKey: "string", projection, expect: expectation };
+const MAX_KEY_ATTRIBUTES = 4; // GSI.DesignPattern.MultiAttributeKeys.
+const keyNames = (given: string | readonly string[], name: string): void => {
+  if (typeof given === "string") return;
+  listOf(given, `key attributes for ${name}`);
+  if (given.length === 0 || given.length > MAX_KEY_ATTRIBUTES || new Set(given).size < given.length)
+    throw new EdgetableError(
+      "plan.invalidOption",
+      `${name} is ${jsonText(given)}: a key has 1 to ${MAX_KEY_ATTRIBUTES} attributes, each named once.`,
+    );
+};
+const indexLayout: OptionChecks<IndexLayout> = { partitionKey: keyNames, sortKey: keyNames, projection, expect: expectation };
 const sharding: OptionChecks<ShardingLayout> = { count: undefined, per: "string", hot: namesIn };
 const verbatim = (given: readonly string[] | Readonly<Record<string, string>>, name: string): unknown =>
   Array.isArray(given) ? attributes(given as readonly string[], name) : namesIn(given, name);

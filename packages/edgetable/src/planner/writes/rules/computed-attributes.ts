@@ -85,7 +85,7 @@ const changedAttributes = ({ shape, changes }: Wanted): readonly Computed[] =>
 
 const NONE: readonly Computed[] = [];
 
-/** The computed attributes that a change touches: those that hold a changed field, and the other halves of their index entries. */
+/** The computed attributes that a change touches: those that hold a changed field, and the other parts of their index entries. */
 const touchedAttributes = (catalog: Catalog, wanted: Wanted): readonly Computed[] => {
   if (!touchesKeys(wanted.shape, wanted.changes)) return NONE;
   const changed = changedAttributes(wanted);
@@ -94,7 +94,7 @@ const touchedAttributes = (catalog: Catalog, wanted: Wanted): readonly Computed[
   let before: number;
   do {
     before = names.size;
-    for (const [one, other] of entries) if (names.has(one) || names.has(other)) names.add(one).add(other);
+    for (const entry of entries) if (entry.some((name) => names.has(name))) for (const name of entry) names.add(name);
   } while (names.size > before);
   if (names.size === changed.length) return changed;
   return Object.entries(wanted.shape.keys).filter(([attribute]) => names.has(attribute));
