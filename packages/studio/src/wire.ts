@@ -138,8 +138,12 @@ export interface WireSort {
 export interface WireIndex {
   /** Undefined for the table. */
   readonly name?: string;
+  /** The first attribute of either key: the only one, unless an index has keys of several attributes. */
   readonly partitionKey: string;
   readonly sortKey?: string;
+  /** All attributes of either key. */
+  readonly partitionKeys: readonly string[];
+  readonly sortKeys: readonly string[];
   /** The attributes that the index stores: `ALL`, `KEYS_ONLY`, or names. */
   readonly projection: "ALL" | "KEYS_ONLY" | readonly string[];
   /** True if some kind of its items is spread over several shards. */

@@ -30,6 +30,16 @@ export const crossing = defineGraph({
   nodes: { user: node({ key: "USER#{id}#{tenantId}", schema }), team: node({ key: "TENANT#{tenantId}#TEAM#{id}", schema }) },
   indexes: { byName: { entries: { user: "name" } } },
 });
+export const composite = defineGraph({
+  table: "Shop",
+  nodes: { user: node({ key: "TENANT#{tenantId}#USER#{id}", schema }) },
+  layout: {
+    partitionKey: "pk",
+    sortKey: "sk",
+    indexes: { byName: { partitionKey: ["tenantId", "name"] }, byTenant: { partitionKey: "tenantKey", sortKey: ["name", "id"] } },
+    nodes: { user: { keys: { tenantKey: "TENANT#{tenantId}#NAMES" } } },
+  },
+});
 `;
 
 const schema = z.object({ tenantId: z.string(), id: z.string(), name: z.string() });
@@ -93,6 +103,19 @@ test("covers the keys that begin with the tenant, as a tenant's connection does,
   const { covered, uncovered } = tenantKeys(crossing.catalog, ["tenantId"]);
   expect(covered.map(({ definition, attribute }) => `${attribute} of ${definition}`)).toEqual(["pk of team"]);
   for (const { attribute, definition } of uncovered) expect(notes).toContain(`${attribute} of "${definition}"`);
+});
+
+test("leaves out an index whose partition key has several attributes, and says why", async () => {
+  const argv = ["policy", "--model", "edgetable.ts#composite", "--tenant", "tenantId=a"];
+  const { code, out, err } = await run(argv, { cwd: folder.path });
+  expect(code, err).toBe(0);
+  const [items] = (JSON.parse(out) as { readonly Statement: readonly Statement[] }).Statement;
+  const table = "arn:aws:dynamodb:*:*:table/Shop";
+  expect(items?.Resource).toEqual([table, `${table}/index/byTenant`]);
+  expect(items?.Condition?.["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]).toEqual(["TENANT#a#USER#*", "TENANT#a#NAMES*"]);
+  expect(err.replaceAll(/\s+/g, " ")).toContain(
+    'AWS does not say what dynamodb:LeadingKeys compares where a partition key has several attributes: the index "byName"',
+  );
 });
 
 test("refuses a tenant by which no key begins, and roles that read the whole table", async () => {

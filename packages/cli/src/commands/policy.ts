@@ -81,6 +81,8 @@ const placeOf = (catalog: Catalog, { options }: Invocation<Options>): Place => {
   return { table, indexes: `${table}/index/*`, stream: `${table}/stream/*` };
 };
 
+const isComposite = ({ partitionKeys }: Catalog["indexes"][number]): boolean => partitionKeys.length > 1;
+
 const statementsOf = (catalog: Catalog, call: Invocation<Options>): readonly Statement[] => {
   const { for: role = "write", tenant } = call.options;
   const place = placeOf(catalog, call);
@@ -104,11 +106,13 @@ const statementsOf = (catalog: Catalog, call: Invocation<Options>): readonly Sta
   if (!tenant.includes("=") || attribute === "" || value === "")
     throw usageError("--tenant takes an attribute and its value, such as --tenant 'tenantId=${aws:PrincipalTag/tenantId}'.");
   if (role !== "read" && role !== "write") throw usageError(`--tenant is for the roles read and write: "${role}" reads the whole table.`);
-  const { covered } = tenantKeys(catalog, [attribute]);
+  const composite = catalog.indexes.filter(isComposite);
+  const others = catalog.indexes.filter((index) => !isComposite(index)).map(({ name }) => `${place.table}/index/${name}`);
+  const { covered } = tenantKeys({ ...catalog, indexes: catalog.indexes.filter((index) => !composite.includes(index)) }, [attribute]);
   if (covered.length === 0)
     throw usageError(`No partition key begins with "${attribute}", so no policy can tell tenants apart. Let node keys begin with it.`);
   return [
-    allow("ItemsOfTenant", actions[role], both, keysAre(leadingKeys(covered, value))),
+    allow("ItemsOfTenant", actions[role], composite.length === 0 ? both : [place.table, ...others], keysAre(leadingKeys(covered, value))),
     allow("OwnItems", actions[role], [place.table], keysAre(ownKeys(catalog, role === "write"))),
     ...cursors,
   ];
@@ -140,7 +144,15 @@ export const policyCommand: CommandSpec = defineCommand<Options>({
     const policy = { Version: "2012-10-17", Statement: statementsOf(catalog, call) };
     io.out.write(`${JSON.stringify(policy, undefined, 2)}\n`);
     if (options.tenant !== undefined) {
-      const { uncovered } = tenantKeys(catalog, [options.tenant.slice(0, options.tenant.indexOf("="))]);
+      const composite = catalog.indexes.filter(isComposite);
+      if (composite.length > 0)
+        note(
+          call,
+          `Not allowed, because AWS does not say what dynamodb:LeadingKeys compares where a partition key has several attributes: the index ${composite.map(({ name }) => `"${name}"`).join(", ")}.`,
+        );
+      const { uncovered } = tenantKeys({ ...catalog, indexes: catalog.indexes.filter((index) => !isComposite(index)) }, [
+        options.tenant.slice(0, options.tenant.indexOf("=")),
+      ]);
       const shared = uncovered.map(({ attribute, definition, template }) => `${attribute} of "${definition}" (${template.source})`);
       if (shared.length > 0)
         note(

@@ -176,3 +176,15 @@ test("values within attributes, and keys that items have in one state", () => {
   });
   expect(layout.nodes?.["order"]).not.toHaveProperty("sparse");
 });
+
+test("index keys of several attributes are drafted as the table has them", () => {
+  const match = (at: number, rest: Plain = {}) => ({ matchId: `m-${at}`, league: at % 2 ? "west" : "east", season: 2020 + at, ...rest });
+  const { nodes, layout } = drafted([match(1, { round: "final" }), match(2, { round: "semi" }), match(3)], {
+    partitionKey: "matchId",
+    sortKey: undefined as never,
+    types: { season: "N" },
+    indexes: { byLeague: { partitionKey: ["league", "season"], sortKey: ["round", "matchId"] } },
+  });
+  expect(layout.indexes).toEqual({ byLeague: { partitionKey: ["league", "season"], sortKey: ["round", "matchId"] } });
+  expect(Object.values(nodes)).toMatchObject([{ schema: { league: "z.string()", season: "z.number()", round: "z.string().optional()" } }]);
+});

@@ -1,7 +1,7 @@
 import type { Layout } from "edgetable";
 import { RESERVED_NAMES } from "edgetable/check";
 import { camel, fieldsOf, type KeyTemplate, type KindKeys, type Piece, templateSource } from "./infer-keys.ts";
-import { distinct, type SampledTable, textOf } from "./sample.ts";
+import { distinct, indexKeysOf, type SampledTable, textOf } from "./sample.ts";
 import { looksFixed, type Kind } from "./split-kinds.ts";
 import { typeText } from "./value-types.ts";
 
@@ -331,9 +331,7 @@ export interface DraftOptions {
 
 const layoutOfTable = ({ table, delimiter, typeAttribute, sharedIds, types, layouts }: Drafting): Layout => {
   const indexes = Object.fromEntries(
-    Object.entries(table.indexes).filter(
-      ([, { partitionKey, sortKey = "" }]) => table.types[partitionKey] !== "B" && table.types[sortKey] !== "B",
-    ),
+    Object.entries(table.indexes).filter(([, index]) => indexKeysOf(index).every((name) => table.types[name] !== "B")),
   );
   const filled = (items: Readonly<Record<string, object>>): object =>
     Object.fromEntries(Object.entries(items).filter(([, item]) => Object.keys(item).length > 0));

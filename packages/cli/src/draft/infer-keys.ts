@@ -1,6 +1,6 @@
 import type { AttributeValue } from "edgetable";
 import { type Column, columnOf, columnsWithin, matchOf, type Texts } from "./columns.ts";
-import { distinct, keyAttributesOf, type SampledTable, textOf } from "./sample.ts";
+import { distinct, indexKeysOf, keyAttributesOf, type SampledTable, textOf } from "./sample.ts";
 import { looksFixed, type Kind } from "./split-kinds.ts";
 
 /** A piece of a key's template: fixed text, or a field with its format. */
@@ -382,9 +382,9 @@ const settleSparse = (
       templates.set(name, { ...template, sparse: false, when });
       continue;
     }
-    const partners = Object.values(table.indexes).flatMap((index) =>
-      index.partitionKey === name ? (index.sortKey ?? []) : index.sortKey === name ? index.partitionKey : [],
-    );
+    const partners = Object.values(table.indexes)
+      .map(indexKeysOf)
+      .flatMap((keys) => (keys.includes(name) ? keys.filter((one) => one !== name) : []));
     const partner = partners.map((one) => templates.get(one)).find((one) => one?.sparse);
     // Half of an index entry is left out with the other half.
     const follows =

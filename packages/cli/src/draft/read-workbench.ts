@@ -11,7 +11,7 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 const keysOf = (
   place: string,
   value: unknown,
-): Pick<SampledIndex, "partitionKey" | "sortKey"> & { readonly types: SampledTable["types"] } => {
+): Pick<SampledTable, "partitionKey" | "sortKey"> & { readonly types: SampledTable["types"] } => {
   const keys = isObject(value) ? value : {};
   const [partition, sort] = [keys["PartitionKey"], keys["SortKey"]].map((one) => (isObject(one) ? one : {}));
   const partitionKey = text(partition?.["AttributeName"]);

@@ -40,8 +40,11 @@ const ifAllowed = async <T>(request: Promise<T>): Promise<T | undefined> => {
   }
 };
 
-const keysOf = (schema: Description["KeySchema"]): Pick<SampledIndex, "partitionKey" | "sortKey"> => {
-  const of = (type: string): string | undefined => schema?.find(({ KeyType }) => KeyType === type)?.AttributeName;
+const keysOf = (schema: Description["KeySchema"] = []): Pick<SampledIndex, "partitionKey" | "sortKey"> => {
+  const of = (type: string): SampledIndex["sortKey"] => {
+    const names = schema.flatMap(({ AttributeName, KeyType }) => (KeyType === type ? [AttributeName] : []));
+    return names.length > 1 ? names : names[0];
+  };
   const sortKey = of("RANGE");
   return { partitionKey: of("HASH") ?? "", ...(sortKey === undefined ? {} : { sortKey }) };
 };
@@ -109,7 +112,7 @@ export const sampleTable = async (
   const recovery = backups?.ContinuousBackupsDescription?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus;
   const table: SampledTable = {
     name,
-    ...keysOf(description.KeySchema),
+    ...(keysOf(description.KeySchema) as Pick<SampledTable, "partitionKey" | "sortKey">),
     types: typesOf(description),
     indexes: indexesOf(description),
     ...(ttl === undefined ? {} : { ttl }),

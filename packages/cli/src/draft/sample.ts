@@ -4,8 +4,9 @@ import type { AttributeValue } from "edgetable";
 export type RawItem = Readonly<Record<string, AttributeValue>>;
 
 export interface SampledIndex {
-  readonly partitionKey: string;
-  readonly sortKey?: string;
+  /** A list for a key of several attributes. */
+  readonly partitionKey: string | readonly string[];
+  readonly sortKey?: string | readonly string[];
   readonly projection?: "ALL" | "KEYS_ONLY" | readonly string[];
 }
 
@@ -33,9 +34,12 @@ export const textOf = (value: AttributeValue | undefined): string | undefined =>
   return "S" in value ? value.S : "N" in value ? value.N : undefined;
 };
 
+/** The key attributes of an index. */
+export const indexKeysOf = ({ partitionKey, sortKey = [] }: SampledIndex): readonly string[] => [partitionKey, sortKey].flat();
+
 /** The key attributes of the table, then those of its indexes. Keys of type B are left out: no template makes bytes. */
 export const keyAttributesOf = ({ partitionKey, sortKey, indexes, types }: SampledTable): readonly string[] => {
-  const ofIndexes = Object.values(indexes).flatMap((index) => [index.partitionKey, index.sortKey]);
+  const ofIndexes = Object.values(indexes).flatMap(indexKeysOf);
   const all = [partitionKey, sortKey, ...ofIndexes].filter((name) => name !== undefined);
   return [...new Set(all)].filter((name) => types[name] !== "B");
 };

@@ -10,8 +10,8 @@ export interface Capacity {
 type Input = TableDesign["input"];
 type Index = NonNullable<Input["GlobalSecondaryIndexes"]>[number];
 
-const keyOf = (schema: Input["KeySchema"], type: "HASH" | "RANGE"): string | undefined =>
-  schema.find(({ KeyType }) => KeyType === type)?.AttributeName;
+const keysOf = (schema: Input["KeySchema"], type: "HASH" | "RANGE"): readonly string[] =>
+  schema.flatMap(({ KeyType, AttributeName }) => (KeyType === type ? [AttributeName] : []));
 
 const typeOf = ({ AttributeDefinitions }: Input, attribute: string): "S" | "N" | "B" =>
   AttributeDefinitions.find(({ AttributeName }) => AttributeName === attribute)?.AttributeType ?? "S";
@@ -106,15 +106,23 @@ export const terraform = ({ design, capacity }: Printed): string => {
         ["write_capacity", String(capacity.write)],
       ]
     : [];
-  const keys = (schema: Input["KeySchema"]) => [pair("hash_key", keyOf(schema, "HASH")), pair("range_key", keyOf(schema, "RANGE"))];
-  const indexBlock = ({ IndexName, KeySchema, Projection }: Index): string =>
-    block("global_secondary_index", [
+  const keys = (schema: Input["KeySchema"]) => [pair("hash_key", keysOf(schema, "HASH")[0]), pair("range_key", keysOf(schema, "RANGE")[0])];
+  const indexBlock = ({ IndexName, KeySchema, Projection }: Index): string => {
+    // Only blocks can say that a key has several attributes. The provider has them since 6.29.
+    const hasSeveral = (["HASH", "RANGE"] as const).some((type) => keysOf(KeySchema, type).length > 1);
+    const index = block("global_secondary_index", [
       pair("name", IndexName),
-      ...keys(KeySchema),
+      ...(hasSeveral ? [] : keys(KeySchema)),
       pair("projection_type", Projection.ProjectionType),
       Projection.NonKeyAttributes ? ["non_key_attributes", `[${Projection.NonKeyAttributes.map(hclText).join(", ")}]`] : undefined,
       ...units,
     ]);
+    if (!hasSeveral) return index;
+    const elements = KeySchema.map(({ AttributeName, KeyType }) =>
+      block("key_schema", [pair("attribute_name", AttributeName), pair("key_type", KeyType)], "    "),
+    );
+    return `${index.slice(0, -"  }\n".length)}${elements.join("")}  }\n`;
+  };
   const own = [
     pair("name", input.TableName),
     pair("billing_mode", capacity ? "PROVISIONED" : "PAY_PER_REQUEST"),
@@ -145,8 +153,12 @@ export const cdk = ({ design, capacity }: Printed): string => {
   const { GlobalSecondaryIndexes: indexes = [], StreamSpecification: stream } = input;
   const attribute = (name: string): string => `{ name: ${JSON.stringify(name)}, type: AttributeType.${CDK_TYPES[typeOf(input, name)]} }`;
   const keys = (schema: Input["KeySchema"], indent: string): string => {
-    const [partition, sort] = [keyOf(schema, "HASH"), keyOf(schema, "RANGE")];
-    return `${indent}partitionKey: ${attribute(partition ?? "")},\n${sort === undefined ? "" : `${indent}sortKey: ${attribute(sort)},\n`}`;
+    const key = (name: string, [first, ...others]: readonly string[]): string => {
+      if (first === undefined) return "";
+      if (others.length === 0) return `${indent}${name}: ${attribute(first)},\n`;
+      return `${indent}${name}s: [\n${[first, ...others].map((one) => `${indent}  ${attribute(one)},\n`).join("")}${indent}],\n`;
+    };
+    return key("partitionKey", keysOf(schema, "HASH")) + key("sortKey", keysOf(schema, "RANGE"));
   };
   const indexText = ({ IndexName, KeySchema, Projection }: Index): string =>
     `      {\n        indexName: ${JSON.stringify(IndexName)},\n${keys(KeySchema, "        ")}        projectionType: ProjectionType.${Projection.ProjectionType ?? "ALL"},\n${

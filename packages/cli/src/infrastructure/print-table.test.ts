@@ -129,3 +129,65 @@ test("asks for one form, and for units that DynamoDB has", async () => {
       err: expect.stringContaining("two whole numbers from 1"),
     });
 });
+
+const tournament = `
+import { defineGraph, node } from "edgetable";
+import { z } from "zod";
+const text = z.string();
+const schema = z.object({ matchId: text, tournamentId: text, region: text, round: text, score: z.number() });
+export const tournament = defineGraph({
+  table: "Matches",
+  nodes: { match: node({ key: "{matchId}", schema }) },
+  layout: {
+    partitionKey: "matchId",
+    indexes: { byRegion: { partitionKey: ["tournamentId", "region"], sortKey: ["round", "score"] } },
+  },
+});
+`;
+
+test("prints an index key of several attributes, for the tools that have it", async () => {
+  folder.write("tournament.ts", tournament);
+  const terraform = await model("--terraform", "--model", "tournament.ts");
+  expect(terraform.out).toContain(`
+  global_secondary_index {
+    name            = "byRegion"
+    projection_type = "ALL"
+
+    key_schema {
+      attribute_name = "tournamentId"
+      key_type       = "HASH"
+    }
+
+    key_schema {
+      attribute_name = "region"
+      key_type       = "HASH"
+    }
+
+    key_schema {
+      attribute_name = "round"
+      key_type       = "RANGE"
+    }
+
+    key_schema {
+      attribute_name = "score"
+      key_type       = "RANGE"
+    }
+  }
+`);
+  const cdk = await model("--cdk", "--model", "tournament.ts");
+  expect(cdk.out).toContain(`        partitionKeys: [
+          { name: "tournamentId", type: AttributeType.STRING },
+          { name: "region", type: AttributeType.STRING },
+        ],
+        sortKeys: [
+          { name: "round", type: AttributeType.STRING },
+          { name: "score", type: AttributeType.NUMBER },
+        ],
+`);
+  const { out } = await model("--cloudformation", "--json", "--model", "tournament.ts");
+  expect(out.match(/"KeyType":"?\s*"?(?:HASH|RANGE)/g)).toHaveLength(5);
+  expect(await model("--workbench", "--model", "tournament.ts")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('The index "byRegion" has a key of several attributes'),
+  });
+});

@@ -1,5 +1,6 @@
 import type { Catalog } from "edgetable";
 import { exampleItems, tableDesign } from "edgetable/check";
+import { usageError } from "../failure.ts";
 import type { Capacity } from "./infrastructure.ts";
 
 type Design = ReturnType<typeof tableDesign>;
@@ -23,6 +24,11 @@ const nonKeyAttributes = (items: ReturnType<typeof exampleItems>, keys: readonly
 /** A data model of NoSQL Workbench: the table, a facet for each kind of item, and example items. */
 export const workbench = (catalog: Catalog, capacity: Capacity | undefined, now: Date): object => {
   const { input } = tableDesign(catalog);
+  const several = catalog.indexes.find(({ partitionKeys, sortKeys }) => partitionKeys.length > 1 || sortKeys.length > 1);
+  if (several)
+    throw usageError(
+      `The index "${several.name}" has a key of several attributes, for which a data model of NoSQL Workbench has no place. Print the table with --cloudformation, --cdk or --terraform.`,
+    );
   const items = exampleItems(catalog);
   const keys = input.KeySchema.map(({ AttributeName }) => AttributeName);
   const [partition = "", sort = ""] = keys;

@@ -72,8 +72,8 @@ export const sortsOf = async (graph: AnyGraph): Promise<ReadonlyMap<string, read
   const sorts = new Map<string, readonly WireSort[]>();
   for (const { name, shape, idFields } of Object.values(graph.catalog.nodes)) {
     const found: WireSort[] = [];
-    for (const { name: index, sortKey } of graph.catalog.indexes) {
-      const by = (shape.keys[sortKey ?? ""]?.fields ?? []).filter((field) => !idFields.includes(field));
+    for (const { name: index, sortKeys } of graph.catalog.indexes) {
+      const by = sortKeys.flatMap((attribute) => shape.keys[attribute]?.fields ?? []).filter((field) => !idFields.includes(field));
       if (index === undefined || by.length === 0) continue;
       const isPlanned = await db
         .find(name)

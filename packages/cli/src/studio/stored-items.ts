@@ -9,7 +9,7 @@ import { sendPatiently } from "../send-patiently.ts";
 export interface StoredPage {
   /** Undefined for the table itself. */
   readonly index: string | undefined;
-  /** The partition key's text; undefined for every partition. */
+  /** The partition key's text, of several attributes a JSON list of their texts; undefined for every partition. */
   readonly partition: string | undefined;
   readonly cursor: string | undefined;
   /** Items to read in one request, 1 to 1,000. */
@@ -18,6 +18,9 @@ export interface StoredPage {
 
 /** Requests that one page sends at most, if a filter leaves out most of what it reads. */
 const MAX_REQUESTS = 8;
+/** Two keys of the table, and four attributes of either key of an index. */
+const MOST_KEYS = 10;
+
 /** The text of a position in the table or an index. */
 export const encodeCursor = (key: object): string => Buffer.from(JSON.stringify(key)).toString("base64url");
 
@@ -30,7 +33,8 @@ const isKeyValue = (value: unknown): boolean => {
 export const decodeCursor = (text: string): Item => {
   try {
     const key: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
-    if (typeof key === "object" && key !== null && Object.keys(key).length <= 4 && Object.values(key).every(isKeyValue)) return key as Item;
+    if (typeof key === "object" && key !== null && Object.keys(key).length <= MOST_KEYS && Object.values(key).every(isKeyValue))
+      return key as Item;
   } catch {
     // Reported below.
   }
@@ -57,6 +61,30 @@ export const indexOf = ({ index, indexes }: Catalog, name: string | undefined): 
   const found = name === undefined ? index : indexes.find((one) => one.name === name);
   if (!found) throw usageError(`There is no index "${name}".`);
   return found;
+};
+
+/** The texts of a partition's key attributes. @throws {cli.usage} if an index with several needs a list of them */
+const partitionTexts = ({ partitionKeys }: ReturnType<typeof indexOf>, partition: string): readonly string[] => {
+  if (partitionKeys.length === 1) return [partition];
+  try {
+    const texts: unknown = JSON.parse(partition);
+    if (Array.isArray(texts) && texts.length === partitionKeys.length && texts.every((text) => typeof text === "string")) return texts;
+  } catch {
+    // Reported below.
+  }
+  throw usageError(`A partition of this index is a JSON list of ${partitionKeys.length} texts: ${partitionKeys.join(", ")}.`);
+};
+
+/** The key condition of one partition. */
+const partitionCondition = (catalog: Catalog, index: ReturnType<typeof indexOf>, partition: string) => {
+  const texts = partitionTexts(index, partition);
+  const names = index.partitionKeys.map((attribute, at) => [`#p${at}`, attribute] as const);
+  const values = index.partitionKeys.map((attribute, at) => [`:p${at}`, keyOf(catalog, attribute, texts[at]!)] as const);
+  return {
+    KeyConditionExpression: names.map(([name], at) => `${name} = :p${at}`).join(" AND "),
+    ExpressionAttributeNames: Object.fromEntries(names),
+    ExpressionAttributeValues: Object.fromEntries(values),
+  };
 };
 
 /** What every read needs. */
@@ -105,9 +133,7 @@ export const readStored = async <T>(
             {
               ...base,
               ...after,
-              KeyConditionExpression: "#p = :p",
-              ExpressionAttributeNames: { "#p": index.partitionKey },
-              ExpressionAttributeValues: { ":p": keyOf(catalog, index.partitionKey, request.partition) },
+              ...partitionCondition(catalog, index, request.partition),
             },
             signal,
           );

@@ -131,10 +131,12 @@ const modelAnswer = async (source: StudioSource): Promise<ModelAnswer> => {
     local,
     writes,
     types: typesOf(catalog, await sortsOf(graph)),
-    indexes: [table, ...indexes].map(({ name, partitionKey, sortKey, projection }) => ({
+    indexes: [table, ...indexes].map(({ name, partitionKey, sortKey, partitionKeys, sortKeys, projection }) => ({
       ...(name === undefined ? {} : { name }),
       partitionKey,
       ...(sortKey === undefined ? {} : { sortKey }),
+      partitionKeys,
+      sortKeys,
       projection,
       ...(isSharded(catalog, name) ? { sharded: true as const } : {}),
     })),

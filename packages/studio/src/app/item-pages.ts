@@ -1,4 +1,5 @@
 import { get } from "./api.ts";
+import { partitionOf } from "./item-parts.tsx";
 import { PAGE, Pages } from "./pages.ts";
 import type { ItemsAnswer, WireItem } from "../wire.ts";
 
@@ -36,12 +37,12 @@ interface Band {
 
 const rowsOf = (
   { items, next }: ItemsAnswer,
-  { before, keyAttribute }: { readonly before: Band; readonly keyAttribute: string },
+  { before, partitionKeys }: { readonly before: Band; readonly partitionKeys: readonly string[] },
 ): readonly TableRow[] => {
   let { partition, shaded } = before;
   let group = { items: 0, bytes: 0, isWhole: false };
   const rows = items.map((item): TableRow => {
-    const own = (item.keys[keyAttribute] ?? []).map(({ text }) => text).join("");
+    const own = partitionOf(item, partitionKeys);
     const first = own !== partition;
     if (first) {
       shaded = !shaded;
@@ -60,10 +61,10 @@ const rowsOf = (
 export type ItemPages = Pages<TableRow, Band>;
 
 /** Pages of the items that a query names. */
-export const openItemPages = ({ index, partition, types }: ItemsQuery, keyAttribute: string): ItemPages =>
+export const openItemPages = ({ index, partition, types }: ItemsQuery, partitionKeys: readonly string[]): ItemPages =>
   new Pages(async (cursor, before = { partition: undefined, shaded: true }, signal) => {
     const answer = await get<ItemsAnswer>("items", { index, partition, types, cursor, limit: String(PAGE) }, signal);
-    const rows = rowsOf(answer, { before, keyAttribute });
+    const rows = rowsOf(answer, { before, partitionKeys });
     const last = rows.at(-1);
     const { next, scanned, cost } = answer;
     return { rows, next, scanned, cost, mark: last ? { partition: last.partition, shaded: last.shaded } : before };

@@ -1,6 +1,18 @@
 import { lazy, Suspense, useState, type ReactNode } from "react";
 import type { WireItem } from "../wire.ts";
-import { KeyText, nameOf, showBytes, showDistance, showText, showValue, TypeMark, typeOfValue, useColour } from "./item-parts.tsx";
+import {
+  KeyText,
+  KeyTexts,
+  nameOf,
+  partitionOf,
+  showBytes,
+  showDistance,
+  showText,
+  showValue,
+  TypeMark,
+  typeOfValue,
+  useColour,
+} from "./item-parts.tsx";
 import { useModel } from "./model.ts";
 import { addressOf, linkTo } from "./route.ts";
 
@@ -48,22 +60,20 @@ const Ends = ({ item }: { readonly item: WireItem }): ReactNode =>
 /** The entries of an item in the indexes. */
 const Entries = ({ item }: { readonly item: WireItem }): ReactNode => {
   const [, ...indexes] = useModel().indexes;
-  const within = indexes.filter(
-    ({ partitionKey, sortKey }) => partitionKey in item.keys && (sortKey === undefined || sortKey in item.keys),
-  );
+  const within = indexes.filter(({ partitionKeys, sortKeys }) => [...partitionKeys, ...sortKeys].every((name) => name in item.keys));
   return within.length === 0 ? null : (
     <section>
       <h2>Indexes</h2>
-      {within.map(({ name = "", partitionKey, sortKey }) => (
+      {within.map(({ name = "", partitionKeys, sortKeys }) => (
         <dl key={name} className="index">
           <div>
             <dt>
-              <a {...linkTo(addressOf("table", { index: name, partition: joined(item.keys[partitionKey]) }))}>{name}</a>
+              <a {...linkTo(addressOf("table", { index: name, partition: partitionOf(item, partitionKeys) }))}>{name}</a>
             </dt>
             <dd>
-              <KeyText pieces={item.keys[partitionKey]} />
+              <KeyTexts item={item} attributes={partitionKeys} />
               <br />
-              <KeyText pieces={item.keys[sortKey ?? ""]} />
+              <KeyTexts item={item} attributes={sortKeys} />
             </dd>
           </div>
         </dl>

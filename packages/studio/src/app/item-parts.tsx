@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import type { WireEnd, WireItem, WireType, WireValue } from "../wire.ts";
 import { useModel } from "./model.ts";
 import { addressOf, linkTo } from "./route.ts";
@@ -129,6 +129,21 @@ export const KeyText = ({ pieces }: { readonly pieces: WireItem["keys"][string] 
     )}
   </span>
 );
+
+/** The texts of a key's attributes in an item. */
+export const KeyTexts = ({ item, attributes }: { readonly item: WireItem; readonly attributes: readonly string[] }): ReactNode =>
+  attributes.map((attribute, at) => (
+    <Fragment key={attribute}>
+      {at === 0 ? "" : " · "}
+      <KeyText pieces={item.keys[attribute]} />
+    </Fragment>
+  ));
+
+/** The text by which an address names the partition of an item: of several attributes a JSON list. */
+export const partitionOf = ({ keys }: WireItem, attributes: readonly string[]): string => {
+  const texts = attributes.map((attribute) => (keys[attribute] ?? []).map(({ text }) => text).join(""));
+  return texts.length === 1 ? (texts[0] ?? "") : JSON.stringify(texts);
+};
 
 /** A key's template with its fields set off: `STUDENT#{studentId}`. */
 export const KeyTemplate = ({ source }: { readonly source: string }): ReactNode => (

@@ -26,8 +26,7 @@ const KeyLayout = (): ReactNode => {
               <th scope="col" key={index.name ?? ""}>
                 <a {...linkTo(addressOf("table", { index: index.name }))}>{nameOfIndex(index, table)}</a>
                 <small>
-                  {index.partitionKey}
-                  {index.sortKey === undefined ? "" : `, ${index.sortKey}`} · {projectionOf(index)}
+                  {[...index.partitionKeys, ...index.sortKeys].join(", ")} · {projectionOf(index)}
                 </small>
               </th>
             ))}
@@ -39,15 +38,13 @@ const KeyLayout = (): ReactNode => {
               <th scope="row">
                 <TypeMark type={name} kind={kind} />
               </th>
-              {indexes.map(({ name: index, partitionKey, sortKey }) => {
-                const isIn = keys[partitionKey] !== undefined && (sortKey === undefined || keys[sortKey] !== undefined);
+              {indexes.map(({ name: index, partitionKeys, sortKeys }) => {
+                const attributes = [...partitionKeys, ...sortKeys];
+                const isIn = attributes.every((attribute) => keys[attribute] !== undefined);
                 return (
                   <td key={index ?? ""} className={isIn ? "in" : ""}>
                     {isIn ? (
-                      <>
-                        <KeyTemplate source={keys[partitionKey] ?? ""} />
-                        {sortKey === undefined ? null : <KeyTemplate source={keys[sortKey] ?? ""} />}
-                      </>
+                      attributes.map((attribute) => <KeyTemplate key={attribute} source={keys[attribute] ?? ""} />)
                     ) : (
                       <span className="none">–</span>
                     )}

@@ -21,7 +21,7 @@ import {
   counted,
   EndLink,
   Failure,
-  KeyText,
+  KeyTexts,
   nameOf,
   Notice,
   showBytes,
@@ -56,28 +56,28 @@ const idOf = (item: WireItem, keys: readonly string[]): string => JSON.stringify
 const useWidths = (
   pages: ItemPages,
   count: number,
-  [partitionKey, sortKey]: readonly [string, string | undefined],
+  [partitionKeys, sortKeys]: GridProps["keys"],
 ): { readonly partition: number; readonly sort: number } => {
   const seen = Math.min(count, 200);
   return useMemo(() => {
-    const [first, second] = [partitionKey, sortKey].map((attribute) => {
+    const [first, second] = [partitionKeys, sortKeys].map((attributes) => {
       let longest = 0;
       for (let at = 0; at < seen; at++) {
         const row = pages.row(at);
-        if (row) longest = Math.max(longest, keyTextOf(row.item, attribute).length);
+        if (row) longest = Math.max(longest, attributes.map((one) => keyTextOf(row.item, one)).join(" · ").length);
       }
       return longest * CHARACTER;
     });
     return { partition: Math.min(260, Math.max(172, (first ?? 0) + 36)), sort: Math.min(430, Math.max(230, (second ?? 0) + 58)) };
-  }, [pages, seen, partitionKey, sortKey]);
+  }, [pages, seen, partitionKeys, sortKeys]);
 };
 
 interface RowProps {
   readonly row: TableRow;
   /** True if the partition key is shown: in the first row of a partition, and in the topmost one. */
   readonly showsPartition: boolean;
-  readonly partitionKey: string;
-  readonly sortKey: string | undefined;
+  readonly partitionKeys: readonly string[];
+  readonly sortKeys: readonly string[];
   readonly active: boolean;
   /** What became of the item since the view was opened. */
   readonly mark: WireChange["kind"] | undefined;
@@ -86,7 +86,7 @@ interface RowProps {
   readonly onSelect: (at: number) => void;
 }
 
-const Row = memo(({ row, showsPartition, partitionKey, sortKey, active, mark, at, onSelect }: RowProps): ReactNode => {
+const Row = memo(({ row, showsPartition, partitionKeys, sortKeys, active, mark, at, onSelect }: RowProps): ReactNode => {
   const { item } = row;
   const colour = useColour();
   return (
@@ -97,7 +97,7 @@ const Row = memo(({ row, showsPartition, partitionKey, sortKey, active, mark, at
       <div role="gridcell" className="cell partition">
         {showsPartition ? (
           <>
-            <KeyText pieces={item.keys[partitionKey]} />
+            <KeyTexts item={item} attributes={partitionKeys} />
             {row.first ? (
               <small>
                 {row.group.isWhole ? counted(row.group.items, "item") : `${row.group.items}+ items`} · {showBytes(row.group.bytes)}
@@ -117,7 +117,7 @@ const Row = memo(({ row, showsPartition, partitionKey, sortKey, active, mark, at
           {mark === undefined ? null : <span className="change-word">{changeWords[mark]}</span>}
         </small>
         <span className="line">
-          {sortKey === undefined ? <span className="literal">no sort key</span> : <KeyText pieces={item.keys[sortKey]} />}
+          {sortKeys.length === 0 ? <span className="literal">no sort key</span> : <KeyTexts item={item} attributes={sortKeys} />}
           {item.ends.map((end) => (
             <EndLink key={end.role} end={end} tabbable={active} />
           ))}
@@ -221,19 +221,19 @@ const moved = (key: string, { count, active, page }: GridKeys): number | undefin
 interface GridProps {
   readonly query: Query;
   readonly pages: ItemPages;
-  readonly keys: readonly [string, string | undefined];
+  readonly keys: readonly [partition: readonly string[], sort: readonly string[]];
   readonly select: (item: WireItem | undefined) => void;
   /** What became of an item since the view was opened; undefined if nothing has changed. */
   readonly marked: ((item: WireItem) => WireChange["kind"] | undefined) | undefined;
 }
 
-const GridHead = ({ keys: [partitionKey, sortKey] }: Pick<GridProps, "keys">): ReactNode => (
+const GridHead = ({ keys: [partitionKeys, sortKeys] }: Pick<GridProps, "keys">): ReactNode => (
   <div className="grid-head" role="row" aria-rowindex={1}>
     <div role="columnheader" className="cell partition">
-      Partition key <code>{partitionKey}</code>
+      Partition key <code>{partitionKeys.join(", ")}</code>
     </div>
     <div role="columnheader" className="cell sort">
-      {sortKey === undefined ? "Type" : "Sort key"} <code>{sortKey}</code>
+      {sortKeys.length === 0 ? "Type" : "Sort key"} <code>{sortKeys.join(", ")}</code>
     </div>
     <div role="columnheader" className="cell size">
       Size
@@ -277,10 +277,10 @@ const ItemGrid = ({ query, pages, keys, select, marked }: GridProps): ReactNode 
   const widths = useWidths(pages, count, keys);
   const contents = (at: number): ReactNode => {
     const row = at < count ? pages.row(at) : undefined;
-    const [partitionKey, sortKey] = keys;
+    const [partitionKeys, sortKeys] = keys;
     const showsPartition = row?.first === true || at === top;
     if (row)
-      return <Row {...{ row, showsPartition, partitionKey, sortKey, at, onSelect }} active={at === active} mark={marked?.(row.item)} />;
+      return <Row {...{ row, showsPartition, partitionKeys, sortKeys, at, onSelect }} active={at === active} mark={marked?.(row.item)} />;
     return (
       <div role="gridcell" className="foot">
         {at < count ? <span className="reading">Reading…</span> : <Foot pages={pages} />}
@@ -346,17 +346,19 @@ const SelectedItem = ({
   );
 };
 
+const NO_KEYS: readonly string[] = [];
+
 /** The table or an index, drawn as the single-table pattern draws it: partition by partition, each item in its type's colour. */
 export const TableView = ({ query }: { readonly query: Query }): ReactNode => {
   const { indexes } = useModel();
   const [table] = indexes;
   const index = indexes.find(({ name }) => name === query["index"]) ?? table;
-  const partitionKey = index?.partitionKey ?? "pk";
+  const [partitionKeys, sortKeys] = [index?.partitionKeys ?? NO_KEYS, index?.sortKeys ?? NO_KEYS];
   const tableKeys = useMemo(() => [table?.partitionKey ?? "pk", ...(table?.sortKey === undefined ? [] : [table.sortKey])], [table]);
   const marks = useMarks();
   const { item: id, index: name, partition, types } = query;
-  const [pages, again] = usePages(JSON.stringify([name, partition, types, partitionKey]), () =>
-    openItemPages({ index: name, partition, types }, partitionKey),
+  const [pages, again] = usePages(JSON.stringify([name, partition, types, partitionKeys]), () =>
+    openItemPages({ index: name, partition, types }, partitionKeys),
   );
   // The newest change of each item; a row of the table itself shows what is stored now.
   const marked = useMemo(
@@ -393,7 +395,7 @@ export const TableView = ({ query }: { readonly query: Query }): ReactNode => {
             key={JSON.stringify([query["index"], query["partition"], query["types"]])}
             query={query}
             pages={pages}
-            keys={[partitionKey, index?.sortKey]}
+            keys={[partitionKeys, sortKeys]}
             select={select}
             marked={marked.size === 0 ? undefined : (item) => marked.get(idOf(item, tableKeys))}
           />
