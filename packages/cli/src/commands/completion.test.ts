@@ -32,6 +32,10 @@ test.each([
   ],
   [["get", "home", "country=US", ""], ["city="]],
   [
+    ["get", "enrolledIn", ""],
+    ["from.studentId=", "to.courseId="],
+  ],
+  [
     ["query", "student", "studentId=S1", "--out", ""],
     ["enrolledIn", "livesIn"],
   ],

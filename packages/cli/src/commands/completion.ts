@@ -2,6 +2,7 @@ import { didYouMean, type Catalog } from "edgetable";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { commonOptions, defineCommand, type CommandSpec, type OptionSpec } from "../invocation.ts";
+import { idPaths } from "../text/arguments.ts";
 import { loadModel } from "../model.ts";
 
 // Each script asks `edgetable __complete`, so that all shells share one implementation.
@@ -151,7 +152,8 @@ const argumentValues = async ({ command, below, given }: Place, names: () => Pro
   if (argument === "shell") return command?.shells ?? [];
   if (argument !== undefined) return namesFor(argument, await names());
   if (!command?.arguments?.endsWith("[id...]")) return [];
-  const fields = (await names()).catalog?.nodes[given[0] ?? ""]?.idFields ?? [];
+  const { catalog } = await names();
+  const fields = catalog ? idPaths(catalog, given[0] ?? "") : [];
   return fields.map((field) => `${field}=`).filter((field) => !given.some((one) => one.startsWith(field)));
 };
 

@@ -48,6 +48,25 @@ describe("get", () => {
     expect((await edgetable("get", "home", "city=Seattle", "country=US")).out).toBe("country  US\ncity     Seattle\n");
   });
 
+  test("shows a part by its node's id and its own, and an edge by those of its ends", async () => {
+    expect((await edgetable("get", "note", "studentId=S1", "number=1")).out).toBe("studentId  S1\nnumber     1\ntext       late\n");
+    expect(await json("get", "enrolledIn", "from.studentId=S1", "to.courseId=C1")).toEqual({
+      from: { studentId: "S1" },
+      to: { courseId: "C1" },
+      at: "2024-01-10",
+      grade: "A",
+    });
+    expect(await json("get", "livesIn", '{"from":{"studentId":"S1"},"to":{"country":"US","city":"Seattle"}}')).toMatchObject({
+      to: { city: "Seattle" },
+    });
+    expect(await edgetable("get", "enrolledIn", "from.studentId=S1", "to.courseId=C9")).toEqual({
+      code: 1,
+      out: "",
+      err: "There is no enrolledIn with from.studentId=S1 to.courseId=C9.\n",
+    });
+    expect((await edgetable("get", "enrolledIn", "from.studentId=S1", "to.courseId=C1", "--explain")).out).toContain("GetItem");
+  });
+
   test("exits with 1 if the node does not exist", async () => {
     expect(await edgetable("get", "student", "S9")).toEqual({ code: 1, out: "", err: "There is no student with studentId=S9.\n" });
     expect(await edgetable("get", "student", "S9", "--json")).toEqual({ code: 1, out: "null\n", err: "" });
@@ -56,6 +75,9 @@ describe("get", () => {
   test.each([
     [["home", "US"], 'The id "US" is not of the form name=value: use country=… city=….'],
     [["home", "country=US"], 'The id of "home" lacks city: edgetable get home country=… city=…'],
+    [["note", "studentId=S1"], 'The id of "note" lacks number: edgetable get note studentId=… number=…'],
+    [["enrolledIn", "S1"], 'The id "S1" is not of the form name=value: use from.studentId=… to.courseId=….'],
+    [["enrolledIn", "from.student=S1"], 'The id of "enrolledIn" has no field "from.student". Did you mean "from.studentId"?'],
     [["student", "studenId=S1"], 'The id of "student" has no field "studenId". Did you mean "studentId"?'],
     [["student", "studentId="], "Give at least one character"],
     [["term", "year=soon"], '"soon"'],
@@ -260,5 +282,38 @@ describe("dump", () => {
     } finally {
       await transport.send("DeleteItem", { TableName: "Education", Key: { pk: item.pk, sk: item.sk } });
     }
+  });
+});
+
+describe("a part at an end of an edge", () => {
+  test("has neighbours, and an id of two parts in its edges", async () => {
+    const model = `
+import { defineGraph, edge, node, part } from "edgetable";
+import { z } from "zod";
+export const college = defineGraph({
+  table: "Lectures",
+  nodes: {
+    course: node({ key: "COURSE#{courseId}", schema: z.object({ courseId: z.string() }) }),
+    teacher: node({ key: "TEACHER#{teacherId}", schema: z.object({ teacherId: z.string() }) }),
+  },
+  parts: { lecture: part({ of: "course", key: "LECTURE#{number:2}", schema: z.object({ number: z.int(), topic: z.string() }) }) },
+  edges: { gives: edge({ from: "teacher", to: "lecture" }) },
+});
+`;
+    const data = JSON.stringify({
+      nodes: { course: [{ courseId: "C1" }], teacher: [{ teacherId: "T1" }] },
+      parts: { lecture: [{ owner: { courseId: "C1" }, number: 1, topic: "Proofs" }] },
+      edges: { gives: [{ from: { teacherId: "T1" }, to: { courseId: "C1", number: 1 } }] },
+    });
+    const lectures = createFolder({ "edgetable.ts": model, "data.json": data });
+    const call = (...argv: readonly string[]) => run([...argv, "--endpoint", engine.endpoint], { cwd: lectures.path });
+    await call("table", "create");
+    expect((await call("load", "data.json")).code).toBe(0);
+    const lecture = ["lecture", "courseId=C1", "number=1"];
+    expect(JSON.parse((await call("query", ...lecture, "--in", "gives", "--ids", "--json")).out)).toMatchObject({
+      items: [{ teacherId: "T1" }],
+    });
+    expect((await call("get", "gives", "from.teacherId=T1", "to.courseId=C1", "to.number=1")).code).toBe(0);
+    lectures.remove();
   });
 });

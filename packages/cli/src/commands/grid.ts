@@ -17,7 +17,7 @@ import { counted } from "../output/explanation.ts";
 import { toJson } from "../output/json.ts";
 import { renderTable } from "../output/table.ts";
 import { createProgress } from "../output/terminal.ts";
-import { idUsage, parseConditions, parseNodeId } from "../text/arguments.ts";
+import { idUsage, parseConditions, parseId } from "../text/arguments.ts";
 
 /** Finds the grid of a node type for the parent that the arguments name. */
 const gridOf = async (db: UntypedDb, name: string, parentId: readonly string[], usage: string): Promise<UntypedGrid> => {
@@ -31,7 +31,7 @@ const gridOf = async (db: UntypedDb, name: string, parentId: readonly string[], 
         : `There is no node type "${name}".${didYouMean(name, known)}`,
     );
   }
-  const { id, missing } = await parseNodeId(db.catalog, parent, parentId);
+  const { id, missing } = await parseId(db.catalog, parent, parentId);
   if (missing.length > 0)
     throw usageError(`The id of "${parent}" lacks ${missing.join(" and ")}: edgetable grid ${usage} ${idUsage(db.catalog, parent)}`);
   return (db as unknown as Readonly<Record<string, { grid(id: object): UntypedGrid }>>)[name]?.grid(id) as UntypedGrid;

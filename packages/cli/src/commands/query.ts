@@ -1,10 +1,10 @@
 import { answerRead, DEFAULT_ROWS, oneOf, readOption, rejectUnused } from "../answer-read.ts";
-import { nodeOf, withGraph, type UntypedDb } from "../connection.ts";
+import { endOf, withGraph, type UntypedDb } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { defineCommand, type CommandSpec, type Invocation } from "../invocation.ts";
 import { renderRows } from "../output/table.ts";
-import { idUsage, parseConditions, parseNodeId } from "../text/arguments.ts";
+import { idUsage, parseConditions, parseId } from "../text/arguments.ts";
 
 interface Options {
   readonly out?: string;
@@ -30,11 +30,11 @@ const results = ["edges", "nodes", "entries", "ids", "count"] as const;
 
 /** Renders rows of the node and its parts, or of an edge: the id fields of these come first. */
 const renderer = ({ io, style, args }: Invocation<Options>, { catalog }: UntypedDb) => {
-  const { nodes, edges, parts } = catalog;
+  const { ends, edges, parts } = catalog;
   return (rows: readonly unknown[], edgeName?: string): string => {
     const edge = edges[edgeName ?? ""];
     const types = edge ? [...edge.from, ...edge.to] : [args[0] ?? ""];
-    const ids = new Set(types.flatMap((type) => nodes[type]?.idFields ?? []));
+    const ids = new Set(types.flatMap((type) => ends[type]?.idFields ?? []));
     if (!edge)
       for (const { definition, idFields } of Object.values(parts))
         if (definition.of === args[0]) for (const field of idFields) ids.add(field);
@@ -48,8 +48,8 @@ const queryEdge = async (call: Invocation<Options>, db: UntypedDb, direction: (t
   const edge = options[direction] ?? "";
   const of = oneOf(results, options) ?? "edges";
   if (of === "count") rejectUnused(options, ["limit", "cursor"], "applies to a page: omit --count.");
-  const node = nodeOf(db, args[0] ?? "");
-  const { id, missing } = await parseNodeId(db.catalog, args[0] ?? "", rest);
+  const node = endOf(db, args[0] ?? "");
+  const { id, missing } = await parseId(db.catalog, args[0] ?? "", rest);
   let neighbours = (missing.length > 0 ? node.within(id) : node(id))[direction](edge);
   if (using !== undefined) neighbours = neighbours.using(using);
   if (reverse) neighbours = neighbours.reverse();
@@ -74,8 +74,8 @@ const queryCollection = async (call: Invocation<Options>, db: UntypedDb): Promis
     "applies to edges of one type: name it with --out, --in or --both EDGE.",
   );
   const name = args[0] ?? "";
-  const node = nodeOf(db, name);
-  const { id, missing } = await parseNodeId(db.catalog, name, rest);
+  const node = endOf(db, name);
+  const { id, missing } = await parseId(db.catalog, name, rest);
   if (missing.length > 0)
     throw usageError(
       `The id of "${name}" lacks ${missing.join(" and ")}: edgetable query ${name} ${idUsage(db.catalog, name)} [--out EDGE | --in EDGE]`,

@@ -48,32 +48,87 @@ export const parseAssignments = (given: readonly string[], what: string, usage?:
   return { values, texts };
 };
 
-/** The id of a node as given. */
-export interface NodeId {
+/** The id of a node, part or edge as given. An edge's has `from` and `to`. */
+export interface GivenId {
   readonly id: Row;
   /** Id fields that were not given, in key order. */
   readonly missing: readonly string[];
 }
 
-/** The usage of a node's id, such as `studentId=…`. */
-export const idUsage = (catalog: Catalog, node: string): string =>
-  (catalog.nodes[node]?.idFields ?? []).map((field) => `${field}=…`).join(" ");
+/** Fields of an id that one schema types: those of a node, of a part, of an edge's end or of its own key. */
+interface IdFields {
+  readonly end: "from" | "to" | undefined;
+  readonly schema: StandardSchema | undefined;
+  readonly fields: readonly string[];
+}
+
+/** The fields of the id of a node, part or edge, in the order of its key. */
+const idFieldsOf = ({ nodes, parts, edges }: Catalog, name: string, given: Row): readonly IdFields[] => {
+  const flat = (type: string, end?: "from" | "to"): readonly IdFields[] => {
+    const part = parts[type];
+    const own = nodes[type] ?? part;
+    const entry: IdFields = { end, schema: own?.definition.schema, fields: own?.idFields ?? [] };
+    return part ? [...flat(part.definition.of, end), entry] : [entry];
+  };
+  const edge = edges[name];
+  if (!edge) return flat(name);
+  const atEnd = (end: "from" | "to"): readonly IdFields[] => {
+    const [only = "", ...others] = edge[end];
+    if (others.length === 0) return flat(only, end);
+    const type = given[`${end}.type`];
+    const known = edge[end].find((one) => one === type);
+    if (type !== undefined && known === undefined)
+      throw usageError(`${end}.type of "${name}" is one of ${edge[end].join(", ")}, not ${showCell(type)}.`);
+    return [{ end, schema: undefined, fields: ["type"] }, ...flat(known ?? "", end)];
+  };
+  return [...atEnd("from"), ...atEnd("to"), { end: undefined, schema: edge.definition.schema, fields: edge.key }];
+};
+
+const pathOf = (end: IdFields["end"], field: string): string => (end === undefined ? field : `${end}.${field}`);
+
+/** The names of an id's fields, such as `studentId`, or `from.studentId` and `to.courseId`. */
+export const idPaths = (catalog: Catalog, name: string, given: Row = {}): readonly string[] =>
+  idFieldsOf(catalog, name, given).flatMap(({ end, fields }) => fields.map((field) => pathOf(end, field)));
+
+/** The usage of an id, such as `studentId=…` or `from.studentId=… to.courseId=…`. */
+export const idUsage = (catalog: Catalog, name: string): string =>
+  idPaths(catalog, name)
+    .map((path) => `${path}=…`)
+    .join(" ");
+
+/** An edge's id by paths: `{ from: { studentId } }` as `{ "from.studentId" }`. */
+export const flattened = (values: Row): Row => {
+  const flat: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(values)) {
+    if ((name === "from" || name === "to") && isRow(value)) for (const field in value) flat[`${name}.${field}`] = value[field];
+    else flat[name] = value;
+  }
+  return flat;
+};
 
 /**
- * Parses the id of a node from `name=value` arguments, JSON, or a single value if the id has one field.
+ * Parses the id of a node, part or edge from `name=value` arguments, JSON, or a single value if the id has one field.
  *
  * @throws {cli.usage} for a name that is not in the id
  */
-export const parseNodeId = async (catalog: Catalog, node: string, given: readonly string[]): Promise<NodeId> => {
-  const entry = catalog.nodes[node];
-  const fields = entry?.idFields ?? [];
+export const parseId = async (catalog: Catalog, name: string, given: readonly string[]): Promise<GivenId> => {
   const [first = ""] = given;
-  const isBare = given.length === 1 && fields.length === 1 && !first.startsWith("{") && !/^\w+=/.test(first);
-  const named = isBare && !first.startsWith(`${fields[0]}=`) ? [`${fields[0]}=${first}`] : given;
-  const { values, texts } = parseAssignments(named, "The id", `use ${idUsage(catalog, node)}.`);
-  const unknown = Object.keys(values).find((name) => !fields.includes(name));
-  if (unknown !== undefined) throw usageError(`The id of "${node}" has no field "${unknown}".${didYouMean(unknown, fields)}`);
-  return { id: await fitTexts(entry?.definition.schema, values, texts), missing: fields.filter((field) => values[field] === undefined) };
+  const [single, ...others] = idPaths(catalog, name);
+  const isBare = given.length === 1 && single !== undefined && others.length === 0 && !first.startsWith("{") && !/^[\w.]+=/.test(first);
+  const named = isBare ? [`${single}=${first}`] : given;
+  const { values, texts } = parseAssignments(named, "The id", `use ${idUsage(catalog, name)}.`);
+  const flat = catalog.edges[name] ? flattened(values) : values;
+  const paths = idPaths(catalog, name, flat);
+  const unknown = Object.keys(flat).find((path) => !paths.includes(path));
+  if (unknown !== undefined) throw usageError(`The id of "${name}" has no field "${unknown}".${didYouMean(unknown, paths)}`);
+  const id: Record<string, unknown> = {};
+  for (const { end, schema, fields } of idFieldsOf(catalog, name, flat)) {
+    const own = Object.fromEntries(fields.flatMap((field) => (pathOf(end, field) in flat ? [[field, flat[pathOf(end, field)]]] : [])));
+    const typed = await fitTexts(schema, own, new Set(fields.filter((field) => texts.has(pathOf(end, field)))));
+    if (end === undefined) Object.assign(id, typed);
+    else id[end] = { ...(id[end] as Row | undefined), ...typed };
+  }
+  return { id, missing: paths.filter((path) => flat[path] === undefined) };
 };
 
 /** Comparisons whose operands are values of the attribute, or lists of them. */
