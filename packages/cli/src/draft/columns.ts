@@ -43,6 +43,8 @@ const numberFormat = (texts: Texts, numbers: Texts): string | undefined => {
 export interface Match {
   readonly column: Column;
   readonly format: string | undefined;
+  /** Other attributes that it repeats as well. */
+  readonly others: readonly string[];
 }
 
 export const matchOf = (
@@ -51,15 +53,18 @@ export const matchOf = (
     columns,
     used,
     folds,
+    wanted = [],
   }: {
     readonly columns: readonly Column[];
     /** Attributes that other keys repeat. */
     readonly used: ReadonlySet<string>;
     /** True in a table whose keys hold values in lower case: then those that look the same are so too. */
     readonly folds: boolean;
+    /** Words with which the attribute's name may begin, the most telling first: of several attributes, one that does is taken. */
+    readonly wanted?: readonly string[] | undefined;
   },
 ): Match | undefined => {
-  const found: Match[] = [];
+  const found: Omit<Match, "others">[] = [];
   for (const column of columns) {
     const repeats = (inKey: (text: string) => string): boolean =>
       texts.every((text, at) => text === undefined || (column.texts[at] !== undefined && text === inKey(column.texts[at])));
@@ -71,6 +76,10 @@ export const matchOf = (
     else if (repeats((text) => text.toLowerCase())) found.push({ column, format: "lower" });
     else if (repeats((text) => text.toUpperCase())) found.push({ column, format: "upper" });
   }
-  const isExact = ({ format }: Match): boolean => format === undefined || folds;
-  return found.find(({ column }) => used.has(column.attribute)) ?? found.find(isExact) ?? found[0];
+  const exact = found.filter(({ format }) => format === undefined || folds);
+  const begins = (word: string): Omit<Match, "others"> | undefined =>
+    exact.find(({ column: { attribute } }) => attribute.toLowerCase().startsWith(word.toLowerCase()));
+  const fitting = wanted.map(begins).find((one) => one !== undefined);
+  const best = fitting ?? found.find(({ column }) => used.has(column.attribute)) ?? exact[0] ?? found[0];
+  return best && { ...best, others: exact.filter((one) => one !== best).map(({ column }) => column.attribute) };
 };

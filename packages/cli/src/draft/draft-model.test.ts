@@ -188,3 +188,101 @@ test("index keys of several attributes are drafted as the table has them", () =>
   expect(layout.indexes).toEqual({ byLeague: { partitionKey: ["league", "season"], sortKey: ["round", "matchId"] } });
   expect(Object.values(nodes)).toMatchObject([{ schema: { league: "z.string()", season: "z.number()", round: "z.string().optional()" } }]);
 });
+
+test("an item under a fixed sort key beside items under values, without a type attribute, is told apart by an attribute", () => {
+  const header = (id: string, name: string) => ({ account: id, event: "HEADER", name });
+  const entry = (id: string, event: string, amount: number) => ({ account: id, event, amount });
+  const { nodes, parts, layout } = drafted(
+    [header("a", "Ann"), header("b", "Ben"), entry("a", "2025-01-02.1", 5), entry("a", "2025-01-03.1", 6), entry("b", "2025-01-02.1", 7)],
+    { partitionKey: "account", sortKey: "event", indexes: {} },
+  );
+  expect(nodes).toMatchObject({ header: { key: "{account}" } });
+  expect(parts).toMatchObject({ appItem: { of: "header", key: "{event}", schema: { amount: "z.number()" } } });
+  expect(layout).not.toHaveProperty("sharedIds");
+  const [ofHeader, ofEntry] = [layout.nodes?.["header"]?.match, layout.parts?.["appItem"]?.match];
+  expect([ofHeader, ofEntry]).toEqual([{ name: { exists: true } }, { name: { exists: false } }]);
+  expect(parts["appItem"]?.schema).toMatchObject({ name: "z.string().optional()" });
+});
+
+test("the condition of an index key is a state, not an id of the item", () => {
+  const offered = (account: string, offer: string, status: string) => ({
+    PK: `ACCOUNT#${account}`,
+    SK: `OFFER#${offer}`,
+    account,
+    offer,
+    channel: offer === "7" ? "mail" : "web",
+    status,
+    ...(status === "new" ? {} : { GSI1PK: `ACCOUNT#${account}`, GSI1SK: status }),
+  });
+  const { layout } = drafted([
+    { PK: "ACCOUNT#1", SK: "ACCOUNT#1", account: "1" },
+    { PK: "ACCOUNT#2", SK: "ACCOUNT#2", account: "2" },
+    { PK: "OFFER#7", SK: "OFFER#7", offer: "7" },
+    { PK: "OFFER#8", SK: "OFFER#8", offer: "8" },
+    offered("1", "7", "accepted"),
+    offered("2", "7", "accepted"),
+    offered("1", "8", "new"),
+    offered("2", "8", "new"),
+  ]);
+  expect(layout.edges).toMatchObject({
+    accountOffer: { when: { GSI1PK: { status: "accepted" }, GSI1SK: { status: "accepted" } } },
+  });
+});
+
+const versions = (...ids: readonly string[]): readonly Plain[] =>
+  ids.flatMap((id) => [
+    { PK: id, SK: "VERSION#0", state: "latest", GSI1PK: `LATEST#${id}`, GSI1SK: "META" },
+    { PK: id, SK: "VERSION#2024-01-02", state: "old" },
+  ]);
+
+test("a key under a condition may hold a field that the table's keys hold", () => {
+  const [part] = Object.values(drafted(versions("red", "blue")).layout.parts ?? {});
+  expect(part).toMatchObject({ when: { GSI1PK: { state: "latest" }, GSI1SK: { state: "latest" } } });
+  expect(part).not.toHaveProperty("sparse");
+});
+
+test("where one key of an index has a field of its own, the other has no condition", () => {
+  const [part] = Object.values(drafted(versions("d1", "d2")).layout.parts ?? {});
+  expect(part).toMatchObject({ keys: { GSI1PK: "LATEST#{latestId}", GSI1SK: "META" }, sparse: ["GSI1PK", "GSI1SK"] });
+  expect(part).not.toHaveProperty("when");
+});
+
+test("a name that ends in a number is no kind of its own", () => {
+  const thread = (forum: string, subject: string) => ({ forum, subject, message: `On ${subject}` });
+  const { nodes, parts } = drafted(
+    [thread("Lambda", "Cold starts"), thread("S3", "Limits"), thread("S3", "Prices"), thread("EC2", "Sizes"), thread("Queues", "Order")],
+    { partitionKey: "forum", sortKey: "subject", indexes: {} },
+  );
+  expect(Object.values(nodes)).toMatchObject([{ key: "{forum}", stored: false }]);
+  expect(Object.values(parts)).toMatchObject([{ key: "{subject}" }]);
+});
+
+test("a partition key with a number in it is a value, though the sample has one of it", () => {
+  const { nodes, parts } = drafted([
+    { PK: "player001", SK: "#METADATA#player001", type: "Player", name: "Ann" },
+    { PK: "player001", SK: "TASK#1", type: "Task", done: 0 },
+    { PK: "player001", SK: "TASK#2", type: "Task", done: 1 },
+  ]);
+  expect(Object.values(nodes)).toMatchObject([{ schema: { name: "z.string()" } }]);
+  expect(parts).toMatchObject({ task: { of: Object.keys(nodes)[0], key: "TASK#{taskId}" } });
+});
+
+test("the draft does not depend on the order of attributes", () => {
+  const items: readonly Plain[] = ["1", "2"].map((id) => ({ PK: `ORDER#${id}`, SK: "ORDER", zone: id, b: "x", id, a: "y" }));
+  const reversed = items.map((item) => Object.fromEntries(Object.entries(item).toReversed()));
+  expect(JSON.stringify(drafted(reversed))).toBe(JSON.stringify(drafted(items)));
+});
+
+test("of several attributes that repeat a field, the one that fits the kind names it, and a comment says so", () => {
+  const { nodes, layout } = drafted([
+    { PK: "P#1", SK: "METADATA", type: "PRODUCT", categoryId: "1", productId: "1", GSI1PK: "C#1", GSI1SK: "P#1" },
+    { PK: "P#2", SK: "METADATA", type: "PRODUCT", categoryId: "2", productId: "2", GSI1PK: "C#2", GSI1SK: "P#2" },
+    { PK: "BRAND#1", SK: "METADATA", type: "BRAND" },
+  ]);
+  expect(nodes["product"]).toMatchObject({ key: "P#{productId}" });
+  expect(nodes["product"]?.doubts).toEqual([
+    "PK repeats productId and categoryId in every item; productId is taken.",
+    "GSI1PK repeats categoryId and productId in every item; categoryId is taken.",
+  ]);
+  expect(layout.nodes).toMatchObject({ product: { keys: { GSI1PK: "C#{categoryId}", GSI1SK: "{key}" } } });
+});

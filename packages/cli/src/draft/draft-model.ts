@@ -62,6 +62,8 @@ interface Way {
   /** By the type attribute too, if there is one. */
   readonly typed: boolean;
   readonly sharedIds: boolean;
+  /** By attributes that only items under a fixed sort key have. */
+  readonly told: boolean;
 }
 
 interface Attempt {
@@ -139,16 +141,19 @@ const attempts = (table: SampledTable, kinds: Kinds, sharedIds: boolean): Attemp
 export const draftModel = (sampled: SampledTable): DraftReport => {
   // Edgetable's own items, such as its record of the model, are no part of the model.
   const isOwn = (item: RawItem): boolean => /^~(?!~)/.test(textOf(item[sampled.partitionKey]) ?? "");
-  const table = { ...sampled, items: sampled.items.filter((item) => !isOwn(item)) };
+  // DynamoDB returns the attributes of an item in any order; the draft does not depend on it.
+  const sorted = (item: RawItem): RawItem => Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const table = { ...sampled, items: sampled.items.filter((item) => !isOwn(item)).map(sorted) };
   const ways: readonly Way[] = [
-    { typed: true, sharedIds: false },
-    { typed: true, sharedIds: true },
-    { typed: false, sharedIds: false },
-    { typed: false, sharedIds: true },
+    { typed: true, sharedIds: false, told: false },
+    { typed: true, sharedIds: true, told: false },
+    { typed: false, sharedIds: false, told: false },
+    { typed: false, sharedIds: true, told: false },
+    { typed: true, sharedIds: false, told: true },
   ];
   let best: (Attempt & { readonly way: Way }) | undefined;
   for (const way of ways) {
-    const next = attempts(table, splitKinds(table, way.typed), way.sharedIds);
+    const next = attempts(table, splitKinds(table, way), way.sharedIds);
     if (better(next, best)) best = { ...next, way };
     if (best?.graph && best.misfits.length === 0) break;
     if (!best?.findings.some(({ rule }) => rule === "collision")) break;

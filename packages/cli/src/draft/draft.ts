@@ -1,7 +1,7 @@
 import type { Layout } from "edgetable";
 import { RESERVED_NAMES } from "edgetable/check";
 import { camel, fieldsOf, type KeyTemplate, type KindKeys, type Piece, templateSource } from "./infer-keys.ts";
-import { distinct, indexKeysOf, type SampledTable, textOf } from "./sample.ts";
+import { distinct, indexKeysOf, type RawItem, type SampledTable, textOf } from "./sample.ts";
 import { looksFixed, type Kind } from "./split-kinds.ts";
 import { typeText } from "./value-types.ts";
 
@@ -118,7 +118,8 @@ const nameOf = (d: Drafting, { kind, partition, sort }: Keyed, role: "node" | "p
   const byKey = role === "part" && fromSort.length === 0 ? undefined : camel(words[0] ?? "");
   const byField =
     role === "node" && d.table.sortKey !== undefined ? camel(fieldsOf(partition)[0]?.replace(/_?[iI]d$/, "") ?? "") : undefined;
-  const wanted = camel(kind.type ?? kind.match?.beginsWith ?? "") ?? byKey ?? byField;
+  const word = Object.values(kind.match ?? {}).flatMap((one) => ("beginsWith" in one ? [one.beginsWith] : []))[0];
+  const wanted = camel(kind.type ?? word ?? "") ?? byKey ?? byField;
   return freeName(
     d,
     wanted ?? (role === "node" ? (camel(d.table.name) ?? "item") : (camel(`${fromPartition[0] ?? d.table.name} item`) ?? "item")),
@@ -138,13 +139,15 @@ const itemOf = (
     if (skipped.includes(name)) continue;
     schema[name] = `${type === "number" ? "z.number()" : type === "date" ? "z.date()" : "z.string()"}${optional ? ".optional()" : ""}`;
   }
-  for (const attribute of distinct(kind.items.flatMap((item) => Object.keys(item)))) {
+  // What the items lack, and others under the same keys have, is an attribute too: `match` names it.
+  for (const attribute of distinct([...kind.items.flatMap((item) => Object.keys(item)), ...Object.keys(kind.match ?? {})])) {
     if (computed.has(attribute) || attribute === d.typeAttribute) continue;
     const isName = /^[A-Za-z_$][\w$-]*$/.test(attribute) && !(attribute in Object.prototype) && !(attribute in schema);
     const base = isName ? attribute : (camel(attribute) ?? "attribute");
     let name = base;
     for (let number = 2; name in schema; number++) name = `${base}${number}`;
-    schema[name] = typeText(kind.items.map((item) => item[attribute]));
+    const isThere = kind.items.some((item) => Object.hasOwn(item, attribute));
+    schema[name] = typeText((isThere ? kind.items : d.table.items).map((item) => item[attribute]));
     if (name !== attribute) stored[name] = attribute;
   }
   const expiry = Object.keys(schema).find((name) => (stored[name] ?? name) === d.table.ttl && schema[name]?.startsWith("z.number()"));
@@ -196,11 +199,11 @@ const layoutOf = (
 };
 
 const withStored = (layout: object, stored: Readonly<Record<string, string>>, { match }: Kind): object => {
-  const field = match && (Object.entries(stored).find(([, attribute]) => attribute === match.attribute)?.[0] ?? match.attribute);
+  const fieldOf = (attribute: string): string => Object.keys(stored).find((name) => stored[name] === attribute) ?? attribute;
   return {
     ...layout,
     ...(Object.keys(stored).length > 0 ? { attributes: stored } : {}),
-    ...(field === undefined ? {} : { match: { [field]: { beginsWith: match?.beginsWith } } }),
+    ...(match === undefined ? {} : { match: Object.fromEntries(Object.entries(match).map(([name, one]) => [fieldOf(name), one])) }),
   };
 };
 
@@ -221,8 +224,11 @@ const ownerOf = (d: Drafting, one: Keyed): Owner => {
   const pattern = patternOf(one.partition);
   const isFree = (name: string): boolean =>
     fieldsOf(one.partition).includes(name) || !one.kind.items.some((item) => Object.hasOwn(item, name));
-  // Bare ids of two types: each type has its own d.nodes.
-  const isBare = d.sharedIds && !hasText(one.partition) && !hasText(one.sort!);
+  // Bare ids of two types: each type has its own d.nodes, unless items of both lie in one partition.
+  const partitionOf = (item: RawItem): string | undefined => textOf(item[d.table.partitionKey]);
+  const partitions = new Set(one.kind.items.map(partitionOf));
+  const meets = d.keyed.some(({ kind }) => kind !== one.kind && kind.items.some((item) => partitions.has(partitionOf(item))));
+  const isBare = d.sharedIds && !hasText(one.partition) && !hasText(one.sort!) && !meets;
   const found = isBare ? undefined : d.owners.find((owner) => owner.pattern === pattern && owner.fields.every(isFree));
   if (found) return found;
   const fields = fieldsOf(one.partition);
@@ -299,7 +305,12 @@ const addEdge = (d: Drafting, one: Keyed, { owner, target }: { readonly owner: O
 
 const addPart = (d: Drafting, one: Keyed): void => {
   const owner = ownerOf(d, one);
-  const own = renamed(one, namesBetween(fieldsOf(one.partition), owner.fields));
+  const names = namesBetween(fieldsOf(one.partition), owner.fields);
+  // `taskId2` is `taskId` where the owner has another name for the partition's field.
+  const isFree = (name: string): boolean =>
+    names.has(name) && ![...names.values()].includes(name) && !one.kind.items.some((item) => Object.hasOwn(item, name));
+  const bare = [...one.fields.keys()].map((name) => [name, name.replace(/2$/, "")] as const).filter(([, name]) => isFree(name));
+  const own = renamed(one, new Map([...bare, ...names]));
   const { partition, sort } = own;
   const ofOwner = fieldsOf(partition);
   const isOwn = (pieces: readonly Piece[]): boolean => pieces.every((piece) => !("field" in piece) || !ofOwner.includes(piece.field));

@@ -34,7 +34,7 @@ export interface KindKeys {
   readonly doubts: readonly string[];
 }
 
-export const fieldsOf = ({ parts }: KeyTemplate): readonly string[] =>
+export const fieldsOf = ({ parts }: Pick<KeyTemplate, "parts">): readonly string[] =>
   distinct(parts.flat().flatMap((piece) => ("field" in piece ? [piece.field] : [])));
 
 export const templateSource = ({ parts }: KeyTemplate, delimiter: string): string =>
@@ -119,9 +119,13 @@ const newField = (state: State, texts: Texts, { attribute, label }: Place): Piec
 
 /** A field for a part: an attribute that it repeats, a field with the same values, or a new one. */
 const fieldFor = (state: State, texts: Texts, place: Place): Piece => {
-  const match = matchOf(texts, state);
+  const hint = place.attribute === state.table.partitionKey ? state.hint : undefined;
+  const wanted = [hint, camel(place.label ?? "")].filter((word) => word !== undefined);
+  const match = matchOf(texts, { ...state, wanted });
   if (match) {
     const name = match.column.attribute;
+    if (match.others.length > 0 && texts.length > 1 && !state.used.has(name))
+      state.doubts.push(`${place.attribute} repeats ${[name, ...match.others].join(" and ")} in every item; ${name} is taken.`);
     state.used.add(name);
     state.names.set(name, match.column.texts);
     state.fields.set(name, { type: match.column.type === "N" ? "number" : "text", optional: missingAt(match.column.texts).length > 0 });
@@ -162,21 +166,26 @@ const plainValue = (value: AttributeValue | undefined): string | number | boolea
 // By fewer items, other attributes tell them apart by chance.
 const EACH_SIDE = 2;
 const MOST_VALUES = 3;
+const STATE = /stat(?:e|us)$|^is[A-Z_]|active|open|enabled|latest/i;
 
 /**
  * The attribute whose values say which items have an index key: those with the key have one of a few, and those without others.
  * Nothing is read back from such a key, so that each of its fields has to be in another attribute.
  */
-const conditionOf = (state: State, template: KeyTemplate, texts: Texts): KeyTemplate["when"] => {
+const conditionOf = (state: State, template: KeyTemplate, texts: Texts, inTableKeys: readonly string[]): KeyTemplate["when"] => {
   const { kind, table, used, within, names } = state;
   const ofTable = [table.partitionKey, table.sortKey ?? ""];
-  const isElsewhere = (field: string): boolean => used.has(field) || within.some(({ attribute }) => attribute === field);
+  const isElsewhere = (field: string): boolean =>
+    used.has(field) || inTableKeys.includes(field) || within.some(({ attribute }) => attribute === field);
   if (ofTable.includes(template.attribute) || !fieldsOf(template).every((field) => isElsewhere(field) && names.has(field)))
     return undefined;
   const keys = keyAttributesOf(table);
-  const candidates = distinct(kind.items.flatMap((item) => Object.keys(item))).filter(
-    (name) => /^[A-Za-z_$][\w$-]*$/.test(name) && !(name in Object.prototype) && !keys.includes(name) && !fieldsOf(template).includes(name),
+  const attributes = distinct(kind.items.flatMap((item) => Object.keys(item))).filter(
+    (name) => /^[A-Za-z_$][\w$-]*$/.test(name) && !(name in Object.prototype) && !keys.includes(name) && !inTableKeys.includes(name),
   );
+  // What is called a state decides; what the key holds itself comes last.
+  const rank = (name: string): number => (STATE.test(name) ? 0 : fieldsOf(template).includes(name) ? 2 : 1);
+  const candidates = attributes.toSorted((a, b) => rank(a) - rank(b));
   for (const name of candidates) {
     const values = kind.items.map((item) => plainValue(item[name]));
     const having = values.filter((_, at) => texts[at] !== undefined);
@@ -191,7 +200,6 @@ const conditionOf = (state: State, template: KeyTemplate, texts: Texts): KeyTemp
       continue;
     // An attribute that items without the key lack too is no state.
     if (lacking.every((value) => value === undefined)) continue;
-    state.doubts.push(`items have ${template.attribute} while ${name} is ${given.map((value) => JSON.stringify(value)).join(" or ")}.`);
     return { [name]: given.length === 1 ? given[0]! : given };
   }
   return undefined;
@@ -225,7 +233,9 @@ const isFixedPart = (state: State, { texts, at, of, attribute, label }: Part): b
     const { partitionKey, sortKey = "" } = state.table;
     if (attribute === partitionKey && count === 1 && !FIXED_LAST.test(text) && textOf(state.kind.items[0]?.[sortKey]) !== text)
       return false;
-    const isFixed = looksFixed(text) || ofType || (count > 1 && hasLetters(text) && !/\s/.test(text));
+    // `player001` is one of several, though the sample has no other.
+    const isId = attribute === partitionKey && /\d/.test(text);
+    const isFixed = looksFixed(text) || ofType || (count > 1 && hasLetters(text) && !/\s/.test(text) && !isId);
     if (!isFixed) return false;
     return true;
   }
@@ -374,10 +384,11 @@ const settleSparse = (
   { texts, plain }: { readonly texts: ReadonlyMap<string, Texts>; readonly plain: ReadonlySet<string> },
 ): void => {
   const { table } = state;
+  const inTableKeys = [table.partitionKey, table.sortKey ?? ""].flatMap((name) => fieldsOf(templates.get(name) ?? { parts: [] }));
   for (const [name, template] of templates) {
     const own = texts.get(name) ?? [];
     if (!template.sparse || staysAway(state, template, own)) continue;
-    const when = plain.has(name) ? undefined : conditionOf(state, template, own);
+    const when = plain.has(name) ? undefined : conditionOf(state, template, own, inTableKeys);
     if (when) {
       templates.set(name, { ...template, sparse: false, when });
       continue;
@@ -396,6 +407,20 @@ const settleSparse = (
       staysAway(state, partner, texts.get(partner.attribute) ?? []);
     if (!follows) templates.set(name, withOwnField(state, template, { attribute: name, type: "S", texts: own }));
   }
+  // Nothing is read back from an index under a condition: if one key has a field of its own, the other is left out with it.
+  for (const index of Object.values(table.indexes)) {
+    const entry = indexKeysOf(index).flatMap((name) => templates.get(name) ?? []);
+    if (!entry.some(({ sparse }) => sparse)) continue;
+    for (const { when, ...one } of entry) if (when) templates.set(one.attribute, { ...one, sparse: true });
+  }
+  for (const { attribute, when = {} } of templates.values())
+    for (const [name, values] of Object.entries(when))
+      state.doubts.push(
+        `items have ${attribute} while ${name} is ${[values]
+          .flat()
+          .map((value) => JSON.stringify(value))
+          .join(" or ")}.`,
+      );
 };
 
 /**

@@ -6,8 +6,8 @@ export interface Kind {
   /** The value of the type attribute; undefined in a table without one. */
   readonly type: string | undefined;
   readonly items: readonly RawItem[];
-  /** What an attribute's texts begin with in these items, where kinds lie under keys of one form. */
-  readonly match?: { readonly attribute: string; readonly beginsWith: string };
+  /** By attribute, what tells these items from those of other kinds under keys of one form. */
+  readonly match?: Readonly<Record<string, { readonly beginsWith: string } | { readonly exists: boolean }>>;
 }
 
 /** How the items of a table are told apart. */
@@ -92,18 +92,30 @@ const fixedSortKeys = ({ partitionKey, sortKey = "", items }: SampledTable, deli
 
 const ISO = /^\d{4}-\d\d-\d\d/;
 
+const COUNTED = /^([A-Za-z]{1,3})\d+$/;
+
+/** The letters before the numbers of `c1`, `c2`. One such text, such as `S3`, is a name. */
+const countedLeads = (texts: readonly string[]): ReadonlySet<string> => {
+  const leads = distinct(texts).flatMap((text) => COUNTED.exec(text)?.[1] ?? []);
+  return new Set(leads.filter((lead, at) => leads.indexOf(lead) !== at));
+};
+
+interface Forms {
+  readonly delimiter: string;
+  readonly leads: ReadonlySet<string>;
+  readonly fixed: ReadonlySet<string>;
+  readonly counted: ReadonlySet<string>;
+}
+
 /** The form of a key's text: its fixed beginning and its number of parts. */
-const formOf = (
-  text: string,
-  { delimiter, leads, fixed }: { delimiter: string; leads: ReadonlySet<string>; fixed: ReadonlySet<string> },
-): string => {
+const formOf = (text: string, { delimiter, leads, fixed, counted }: Forms): string => {
   if (fixed.has(text)) return `=${text}`;
   if (ISO.test(text)) return "date";
   const parts = text.split(delimiter).length;
   const lead = leadOf(text, delimiter);
   if (lead !== undefined && leads.has(lead)) return `${lead}${delimiter}${parts}`;
-  const counted = parts === 1 ? /^([A-Za-z]{1,3})\d+$/.exec(text)?.[1] : undefined;
-  return counted === undefined ? `*${parts}` : `${counted}0`;
+  const letters = parts === 1 ? COUNTED.exec(text)?.[1] : undefined;
+  return letters === undefined || !counted.has(letters) ? `*${parts}` : `${letters}0`;
 };
 
 /** Groups items by the forms of their table keys. */
@@ -111,15 +123,10 @@ const groupByForm = (table: SampledTable, delimiter: string, typeOf: (item: RawI
   const { partitionKey, sortKey, items } = table;
   const names = sortKey === undefined ? [partitionKey] : [partitionKey, sortKey];
   const fixed = sortKey === undefined ? new Set<string>() : fixedSortKeys(table, delimiter);
-  const settings = names.map((name, at) => ({
-    name,
-    delimiter,
-    leads: leadsOf(
-      items.flatMap((item) => textOf(item[name]) ?? []),
-      delimiter,
-    ),
-    fixed: at === 0 ? new Set<string>() : fixed,
-  }));
+  const settings = names.map((name, at) => {
+    const texts = items.flatMap((item) => textOf(item[name]) ?? []);
+    return { name, delimiter, leads: leadsOf(texts, delimiter), fixed: at === 0 ? new Set<string>() : fixed, counted: countedLeads(texts) };
+  });
   const groups = new Map<string, { type: string | undefined; items: RawItem[] }>();
   for (const item of items) {
     const type = typeOf(item);
@@ -193,22 +200,57 @@ const splitByWord = (kind: Kind, keys: readonly string[]): readonly Kind[] => {
       names.some(
         (name) => items.every((item) => name in item) && all.every((others) => others === items || others.every((item) => !(name in item))),
       );
-    if (all.every(hasOwn)) return [...groups].map(([beginsWith, items]) => ({ ...kind, items, match: { attribute, beginsWith } }));
+    if (all.every(hasOwn)) return [...groups].map(([beginsWith, items]) => ({ ...kind, items, match: { [attribute]: { beginsWith } } }));
   }
   return [kind];
+};
+
+/**
+ * Tells items under a fixed sort key from items of the same partitions under values, which could be that word: by an attribute that
+ * each of the former has and none of the latter.
+ */
+const tellFixedApart = (kinds: readonly Kind[], table: SampledTable, delimiter: string): readonly Kind[] => {
+  const { partitionKey, sortKey = "" } = table;
+  const keys = keyAttributesOf(table);
+  const partsOf = ({ items }: Kind): readonly (readonly string[])[] => items.map((item) => (textOf(item[sortKey]) ?? "").split(delimiter));
+  const haveValues = kinds.map((kind) => distinct(partsOf(kind).map(([first]) => first)).length > 1);
+  const partitions = kinds.map(({ items }) => new Set(items.map((item) => textOf(item[partitionKey]))));
+  const matches: Record<string, { readonly exists: boolean }>[] = kinds.map(() => ({}));
+  for (const [at, kind] of kinds.entries()) {
+    const [word, ...others] = distinct(kind.items.map((item) => textOf(item[sortKey])));
+    if (word === undefined || others.length > 0) continue;
+    const rivals = [...kinds.keys()].filter(
+      (other) =>
+        other !== at &&
+        haveValues[other] &&
+        partsOf(kinds[other]!)[0]?.length === word.split(delimiter).length &&
+        [...partitions[other]!].some((one) => partitions[at]!.has(one)),
+    );
+    const name = Object.keys(kind.items[0] ?? {}).find(
+      (one) =>
+        !keys.includes(one) &&
+        kind.items.every((item) => one in item) &&
+        rivals.every((rival) => kinds[rival]!.items.every((item) => !(one in item))),
+    );
+    if (rivals.length === 0 || name === undefined) continue;
+    matches[at]![name] = { exists: true };
+    for (const rival of rivals) matches[rival]![name] = { exists: false };
+  }
+  return kinds.map((kind, at) => (Object.keys(matches[at]!).length === 0 ? kind : { ...kind, match: { ...kind.match, ...matches[at] } }));
 };
 
 /**
  * Splits the items of a table into kinds: by the type attribute, by each key's fixed beginning and number of parts, and by the words
  * with which an attribute begins.
  *
- * @param typed false to take no notice of a type attribute
+ * @param way `typed`: by the type attribute too, if there is one; `told`: by attributes that only items under a fixed sort key have
  */
-export const splitKinds = (table: SampledTable, typed = true): Kinds => {
+export const splitKinds = (table: SampledTable, { typed, told }: { readonly typed: boolean; readonly told: boolean }): Kinds => {
   const delimiter = delimiterOf(table);
   const typeAttribute = typed ? typeAttributeOf(table, delimiter) : undefined;
   const typeOf = (item: RawItem): string | undefined => (typeAttribute === undefined ? undefined : typeText(item[typeAttribute]));
-  const kinds = groupByForm(table, delimiter, typeOf).flatMap((kind) => splitByWord(kind, keyAttributesOf(table)));
+  const split = groupByForm(table, delimiter, typeOf).flatMap((kind) => splitByWord(kind, keyAttributesOf(table)));
+  const kinds = told ? tellFixedApart(split, table, delimiter) : split;
   const typeIsSet = typeAttribute !== undefined && table.items.some((item) => "SS" in (item[typeAttribute] ?? {}));
   return { delimiter, typeAttribute, typeIsSet, kinds };
 };
