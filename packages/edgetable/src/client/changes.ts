@@ -104,7 +104,7 @@ const checkOperands = (subject: Subject, { add, append, paths = [] }: Changes): 
     if (!(value instanceof Set)) failOption(subject, `\`delete\` takes a Set of members for "${field}"`, { field, value });
   for (const [field, value] of [...Object.entries(add), ...given("add")]) {
     const isAddend = Number.isFinite(value) || typeof value === "bigint" || value instanceof Set;
-    if (!isAddend) failOption(subject, `\`add\` takes a number or a Set for "${field}"`, { field, value });
+    if (!isAddend) failOption(subject, `\`add\` takes a finite number or a Set for "${field}"`, { field, value });
   }
   for (const [field, value] of [...Object.entries(append), ...given("append")])
     if (!Array.isArray(value)) failOption(subject, `\`append\` takes a list for "${field}"`, { field, value });

@@ -68,7 +68,7 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY])("%s is nothing to add, whether
   for (const add of [{ sorted: delta }, { plain: delta }]) {
     await expect(async () => db.box.update({ id: "a" }, { add })).rejects.toMatchObject({
       code: "plan.invalidOption",
-      message: expect.stringContaining(`\`add\` takes a number or a Set for "${Object.keys(add)[0]}"`),
+      message: expect.stringContaining(`\`add\` takes a finite number or a Set for "${Object.keys(add)[0]}"`),
     });
   }
   expect(sent).toEqual([]);

@@ -222,7 +222,7 @@ describe("with one shard", () => {
     );
     const either = lab.db.find("person").where({ name: { ne: "Ann" } });
     await expect(async () => either.rows()).rejects.toThrow(
-      /No index finds "person" by what is asked; "byValue" does by a value, a range or a prefix of "name"; "byAge" does .* of "age"\. Ask by that, or for all that it holds: using\("byValue"\)\./,
+      /No index finds "person" by what is asked; "byValue" does by a value other than null, a range or a prefix of "name"; "byAge" does .* of "age"\. Ask by that, or for all that it holds: using\("byValue"\)\./,
     );
     expect((await either.using("byValue").rows()).map(({ name }) => name)).toEqual(names.slice(1));
     expect(() => lab.db.find("persn" as "person")).toThrowError(/Did you mean "person"/);

@@ -109,7 +109,7 @@ test("a check alone is a transaction of one, and one beside a link of the same n
     "a check alone is a transaction of one, for twice the write units",
   ]);
   await expect(db.user.check({ id: "ann" }, { if: { limit: 1 } }).orThrow()).rejects.toThrow(
-    'The check of "user" did not happen: conditionFailed.',
+    'The check of "user" {"id":"ann"} did not happen: conditionFailed.',
   );
   sent.length = 0;
   await db.order.create({ id: "linked", total: 1 }).orThrow();
@@ -159,7 +159,7 @@ test("orThrow gives what was written, and names the calls that failed", async ()
     (thrown: unknown) => thrown,
   );
   expect(isEdgetableError(error, "execute.notWritten") && error.message).toBe(
-    'The transaction did not happen: call 2, the create of "order": exists; call 3, the update of "order": notFound.',
+    'The transaction did not happen: call 2, the create of "order" {"id":"w1"}: exists; call 3, the update of "order" {"id":"no"}: notFound.',
   );
   expect(isEdgetableError(error) && error.details["outcomes"]).toMatchObject([
     { reason: "rolledBack" },

@@ -179,5 +179,6 @@ test("misuse is refused at once", () => {
 
 test("a value that no key can hold is refused, as a writer would be", async () => {
   await expect(lab.db.account.by({ email: "x".repeat(3000) })).rejects.toMatchObject({ code: "keys.tooLong" });
-  await expect(lab.db.account.by({ email: "" })).rejects.toMatchObject({ code: "keys.empty" });
+  const message = '"email" of "account" is unique, and its value is empty. Give at least one character, or leave the attribute out.';
+  await expect(lab.db.account.by({ email: "" })).rejects.toMatchObject({ code: "keys.empty", message });
 });

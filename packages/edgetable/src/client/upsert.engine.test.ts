@@ -107,7 +107,9 @@ test("conditions are for the item that is there", async () => {
   const refused = await upsert("three");
   expect(refused).toMatchObject({ ok: false, reason: "conditionFailed", current: { name: "two" } });
   expect(refused.created).toBeUndefined();
-  expect((await failing(upsert("four").orThrow())).message).toContain('The upsert of "student" did not happen: conditionFailed');
+  expect((await failing(upsert("four").orThrow())).message).toContain(
+    'The upsert of "student" {"studentId":"S3"} did not happen: conditionFailed',
+  );
 });
 
 test("unique values and versions are kept either way", async () => {

@@ -3,7 +3,7 @@ import { type Call, createCall, reportOf, type Report, type RunOptions, wasAwait
 import { type FailedWrite, runWrites, validateWrite, type WriteResult } from "../executor/run-write.ts";
 import type { CallContext } from "../executor/session.ts";
 import { type LogicalWrite, verbOf } from "../ir/logical-write.ts";
-import type { Catalog } from "../schema/catalog.ts";
+import { type Catalog, idPaths } from "../schema/catalog.ts";
 import { showReason, type NotWritten, type WriteOutcome, type Written } from "../ir/write-outcome.ts";
 import { loadUpserts } from "../planner/writes/plan-write.ts";
 import { loadRules } from "../planner/writes/rules/index.ts";
@@ -68,8 +68,16 @@ const explain = async (driver: WriteDriver, writes: readonly LogicalWrite[], tok
   return explainWrites(driver.catalog, valid, { livingAt: driver.context({}).livingAt, now: driver.session.effects.now(), token });
 };
 
-/** What a write does, such as `the create of "student"`. */
-const whatOf = (write: LogicalWrite): string => `the ${verbOf(write)} of "${"edge" in write ? write.edge : write.name}"`;
+/** What a write does, such as `the create of "student" {"studentId":"S1"}`. */
+const whatOf = ({ catalog }: WriteDriver, write: LogicalWrite): string => {
+  const isEdge = "edge" in write;
+  const name = isEdge ? write.edge : write.name;
+  const row = "create" in write ? write.create.row : "row" in write ? write.row : "id" in write ? write.id : write.key;
+  const shape = catalog.nodes[name]?.shape ?? catalog.parts[name]?.shape;
+  const fields = (isEdge ? catalog.edges[name]?.key : shape && idPaths(catalog, shape)) ?? [];
+  const key = Object.fromEntries(fields.map((field) => [field, row[field]]));
+  return `the ${verbOf(write)} of "${name}" ${jsonText(isEdge ? { from: write.from.id, to: write.to.id, ...key } : key)}`;
+};
 
 const finishJobs = async (
   driver: WriteDriver,
@@ -86,7 +94,7 @@ export const asWriteCall = <Row>(
   const orThrow = async (options?: RunOptions): Promise<Written<Row>> => {
     const outcome = options === undefined ? await call : await call.run(options);
     if (outcome.ok) return outcome;
-    const message = `T${whatOf(write).slice(1)} did not happen: ${showReason(outcome)}.`;
+    const message = `T${whatOf(driver, write).slice(1)} did not happen: ${showReason(outcome)}.`;
     throw new EdgetableError("execute.notWritten", message, { details: { ...outcome } });
   };
   const made = call as WriteCall<Row> & Made;
@@ -164,10 +172,15 @@ const transactOptions: OptionChecks<TransactOptions> = {
 };
 
 /** The error of a transaction that did not happen: it names each call that failed itself. */
-const notTransacted = (writes: readonly LogicalWrite[], value: TransactOutcome<readonly WriteOutcome<unknown>[]>): EdgetableError => {
+const notTransacted = (
+  driver: WriteDriver,
+  writes: readonly LogicalWrite[],
+  value: TransactOutcome<readonly WriteOutcome<unknown>[]>,
+): EdgetableError => {
   const failed: string[] = [];
   for (const [at, outcome] of value.outcomes.entries())
-    if (!outcome.ok && outcome.reason !== "rolledBack") failed.push(`call ${at + 1}, ${whatOf(writes[at]!)}: ${showReason(outcome)}`);
+    if (!outcome.ok && outcome.reason !== "rolledBack")
+      failed.push(`call ${at + 1}, ${whatOf(driver, writes[at]!)}: ${showReason(outcome)}`);
   return new EdgetableError("execute.notWritten", `The transaction did not happen: ${failed.join("; ")}.`, { details: { ...value } });
 };
 
@@ -202,7 +215,7 @@ export const transactOf =
     const orThrow = async (run?: RunOptions): Promise<Outcome> => {
       const outcome = run === undefined ? await call : await call.run(run);
       if (outcome.ok) return outcome;
-      throw notTransacted(writes, outcome);
+      throw notTransacted(driver, writes, outcome);
     };
     return Object.assign(call, { orThrow }) as never;
   };

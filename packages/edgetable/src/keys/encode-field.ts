@@ -215,7 +215,7 @@ export const encodeStrictly = (template: Template, part: FieldPart, value: unkno
     const why = refusal(
       "keys.empty",
       "is empty",
-      "Give at least one character: an empty id would share its key's prefix with every other.",
+      "Give at least one character: no key holds an empty text. In an index, leave the attribute out and declare the entry sparse.",
     );
     return throwRefusal(template, part, { value, why });
   }

@@ -66,7 +66,7 @@ test("a missing field makes no key at all", () => {
 });
 
 test.each([
-  ["{id}", { id: "" }, "keys.empty", "Give at least one character"],
+  ["{id}", { id: "" }, "keys.empty", "Give at least one character: no key holds an empty text. In an index, leave the attribute out"],
   ["{id:shard(4)}", { id: "" }, "keys.empty", "is empty"],
   ["{id}", { id: 7 }, "keys.wrongType", 'the value 7 of {id} in the key template "{id}" is not a text. Write {id:number}'],
   ["{id}", { id: true }, "keys.wrongType", "Write {id:boolean}"],

@@ -175,7 +175,7 @@ const refuse = (catalog: Catalog, search: Search): never => {
     [...others].map(([index, paths]) => `; "${index}" does by ${how}${paths.map((path) => `"${path}"`).join(", then ")}`).join("");
   const whole = asked.length === 0 && [...others.keys()].find((index) => allCandidates(catalog, { ...search, index }).length > 0);
   if (whole) {
-    const instead = `${found("a value, a range or a prefix of ")}. Ask by that, or for all that it holds: using("${whole}").`;
+    const instead = `${found("a value other than null, a range or a prefix of ")}. Ask by that, or for all that it holds: using("${whole}").`;
     throw noIndex(search, `${where} "${search.name}" by what is asked${instead}`);
   }
   const known = new Set(search.known.map(({ path }) => path));

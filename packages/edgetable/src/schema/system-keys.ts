@@ -9,6 +9,7 @@ import {
   renderTemplate,
   type Template,
 } from "../keys/template.ts";
+import { EdgetableError } from "../errors/edgetable-error.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import type { Catalog, EndEntry, NodeEntry } from "./catalog.ts";
@@ -45,11 +46,18 @@ const formatOf = (value: unknown): string => {
   return value instanceof Date ? "date" : "text";
 };
 
-/** The item that reserves one value of a unique attribute. */
-export const uniqueMarker = (node: string, attribute: string, value: unknown): SystemKey => ({
-  partition: render(defined(markerTemplates[formatOf(value)], "a format"), { node, attribute, value }),
-  sort: OWN,
-});
+/**
+ * The item that reserves one value of a unique attribute.
+ *
+ * @throws {keys.empty} for an empty text
+ */
+export const uniqueMarker = (node: string, attribute: string, value: unknown): SystemKey => {
+  if (value === "") {
+    const message = `"${attribute}" of "${node}" is unique, and its value is empty. Give at least one character, or leave the attribute out.`;
+    throw new EdgetableError("keys.empty", message, { details: { of: node, field: attribute } });
+  }
+  return { partition: render(defined(markerTemplates[formatOf(value)], "a format"), { node, attribute, value }), sort: OWN };
+};
 
 // A row may contain a bigint where the same row, when read, contains a number: both own one marker.
 const ownerValue = (_: string, value: unknown): unknown => {

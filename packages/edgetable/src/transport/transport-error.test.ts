@@ -34,6 +34,16 @@ test.each(["constructor", "__proto__", "toString", "hasOwnProperty"])("a fault n
   expect(serviceError({ name, message: "", status: 500 }, request)).toMatchObject({ code: "execute.unavailable", retryable: true });
 });
 
+test("an update that makes an item too large says what to do, alone and in a transaction", () => {
+  const message = "Item size to update has exceeded the maximum allowed size";
+  const advice = "The item would exceed 400 KB: split it into parts, or keep the large value elsewhere.";
+  const alone = serviceError({ name: "ValidationException", message, status: 400 }, { operation: "UpdateItem", input: {} });
+  expect(alone).toMatchObject({ code: "execute.rejected", message: `UpdateItem: ValidationException: ${message}. ${advice}` });
+  const reasons = [{ Code: "None" }, { Code: "ValidationError", Message: message }];
+  const cancelled = { name: "TransactionCanceledException", message: "Transaction cancelled", status: 400, reasons };
+  expect(serviceError(cancelled, { operation: "TransactWriteItems", input: {} }).message).toContain(advice);
+});
+
 test("a stream that is missing is told from a missing table", () => {
   const fault = { name: "ResourceNotFoundException", message: "Requested resource not found: Shard does not exist", status: 400 };
   expect(serviceError(fault, { operation: "GetRecords", input: { ShardIterator: "i" } })).toMatchObject({

@@ -179,6 +179,11 @@ export const serviceError = (fault: ServiceFault, request: { readonly operation:
     // The service does not name the table. Its place in the input depends on the operation.
     hint = `, table "${/"(?:TableName|RequestItems)":\{?"([^"]+)/.exec(JSON.stringify(request.input))?.[1]}"`;
   }
+  // Only the service knows the size that an update leads to. A cancelled transaction says so of an item.
+  const isTooLarge = [fault.message, ...(reasons ?? []).map(({ Message }) => Message)].some((one) =>
+    /maximum allowed size/.test(one ?? ""),
+  );
+  if (isTooLarge) hint = ". The item would exceed 400 KB: split it into parts, or keep the large value elsewhere.";
   const message = withRemedy(code, `${request.operation}: ${fault.name}: ${fault.message}${hint}`);
   return new EdgetableError(code, message, { details, retryable, request });
 };
