@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { isEdgetableError } from "../errors/edgetable-error.ts";
+import { defineGraph } from "../index.ts";
 import { edge, node } from "../schema/definition.ts";
+import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
 
 let lab: WriteLab;
@@ -121,5 +123,42 @@ describe("a reference edge in Edgetable's own layout", () => {
       .update({ id: "P1" }, { remove: ["cityId"] })
       .orThrow();
     expect(Object.keys((await lab.items())["PERSON#P1 / #"] ?? {}).toSorted()).toEqual(["pk", "sk", "type"]);
+  });
+});
+
+describe("a sparse index whose sort key holds an attribute that the schema requires", () => {
+  const text = z.string();
+  const schema = z.object({ id: text, at: text, place: text.nullable(), tag: text.optional(), note: text.default("-") });
+  let engine: TestEngine;
+  beforeAll(async () => {
+    engine = await startEngine();
+  });
+  afterAll(() => engine.stop());
+
+  /** Two orders, one of them with a tag, in a table whose index sorts those of a tag by an attribute. */
+  const searched = async (attribute: "at" | "place" | "note") => {
+    const graph = defineGraph({
+      table: engine.freshTableName("sparse"),
+      nodes: { order: node({ key: "ORDER#{id}", schema }) },
+      layout: {
+        partitionKey: "PK",
+        sortKey: "SK",
+        indexes: { byTag: { partitionKey: "G1PK", sortKey: "G1SK" } },
+        nodes: { order: { keys: { SK: "order", G1PK: "TAG#{tag}", G1SK: `{${attribute}}` }, sparse: ["G1PK", "G1SK"] } },
+      },
+    });
+    const db = graph.connect({ transport: engine.transport });
+    await db.table.create();
+    await db.order.create({ id: "1", at: "2024", tag: "new", place: "x" }).orThrow();
+    await db.order.create({ id: "2", at: "2023", place: "x" }).orThrow();
+    return db.find("order").where({ tag: "new" }).rows();
+  };
+
+  test("finds items by the rest of its keys: every item has that attribute", async () => {
+    expect(await searched("at")).toMatchObject([{ id: "1", at: "2024" }]);
+  });
+
+  test("is not used where items may lack it, as null or for the schema's default", async () => {
+    for (const attribute of ["place", "note"] as const) expect(await codeOf(() => searched(attribute))).toBe("plan.noIndex");
   });
 });

@@ -45,7 +45,8 @@ const unaskedAttributes = (catalog: Catalog, index: Index, search: Search): read
     for (const attribute of keyAttributes(index)) {
       const template = shape.sparse.includes(attribute) ? shape.keys[attribute] : undefined;
       for (const field of template?.fields ?? []) {
-        if (asked.has(field) || template?.optional.includes(field) || isAlwaysKept(catalog, shape, field)) continue;
+        if (asked.has(field) || template?.optional.includes(field) || shape.required.includes(field)) continue;
+        if (isAlwaysKept(catalog, shape, field)) continue;
         unasked.push(field);
       }
     }

@@ -19,7 +19,7 @@ import { fillsOf, withFills } from "./fills.ts";
 import type { FormerSettings } from "./former.ts";
 import { datesOf, derivedNames, factsOf } from "./facts.ts";
 import { type ItemLayout, type KeyCondition, type KindCondition, type Layout, type ShardingLayout, countList, keyType } from "./layout.ts";
-import { attributeNames } from "./standard-schema.ts";
+import { type AnySchema, attributeNames, requiresValue } from "./standard-schema.ts";
 import { timeNames, timesOf } from "./timestamps.ts";
 
 /** Texts for the macros in a layout's key templates, such as `from` for the source's key. */
@@ -99,7 +99,7 @@ interface ShapeSeed extends Pick<
   readonly partition: string;
   readonly sort?: string;
   readonly item: ItemLayout | undefined;
-  readonly settings: FormerSettings;
+  readonly settings: FormerSettings & { readonly schema?: AnySchema | undefined };
 }
 
 type Templates = Readonly<Record<string, Template>>;
@@ -204,6 +204,7 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
   const keyed = keyedFields(tableKeys, keys);
   const sources = findSources(keys, tableKeys, escapes);
   const named = item?.attributes ?? {};
+  const sparse = item?.sparse ?? [];
   const former = formerFields(settings, named);
   const all = Object.entries(former ?? {});
   const olds = all.flatMap(([name, { old, stored: form }]) => (form === "old" && old !== name ? [[name, old] as const] : []));
@@ -217,9 +218,10 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
     match: Object.entries(item?.match ?? {}).map(([field, condition]) => toMatch(field, named[field] ?? field, condition)),
     fills,
     keys,
-    sparse: item?.sparse ?? [],
+    sparse,
+    required: sparse.flatMap((attribute) => own(keys, attribute)?.fields ?? []).filter((field) => requiresValue(settings.schema, field)),
     halves: item?.halves ?? false,
-    mayLack: (item?.sparse ?? []).length > 0 || Object.values(parsed).some(({ when }) => when !== undefined),
+    mayLack: sparse.length > 0 || Object.values(parsed).some(({ when }) => when !== undefined),
     stored,
     fields: Object.fromEntries([...both, ...Object.entries(stored).map(([name, attribute]) => [attribute, name] as const)]),
     former,

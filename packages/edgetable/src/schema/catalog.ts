@@ -102,6 +102,8 @@ export interface Shape {
   /** Every computed attribute, the table's own keys first. */
   readonly keys: Readonly<Record<string, Template>>;
   readonly sparse: readonly string[];
+  /** Fields of sparse keys that every row has, because the schema requires them. */
+  readonly required: readonly string[];
   /** True if one key of an index may be written without the other. */
   readonly halves: boolean;
   /** True if items may lack a computed attribute: one that is sparse, or has a condition. */

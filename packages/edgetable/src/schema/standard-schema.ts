@@ -133,3 +133,17 @@ export const attributeSchemas = (schema: AnySchema): AttributeSchemas | undefine
   if (schemas === undefined) schemasByOwner.set(schema, (schemas = readSchemas(schema)));
   return schemas ?? undefined;
 };
+
+/** True if the schema refuses a row without a value of the attribute, null included. False if it cannot be told at once. */
+export const requiresValue = (schema: AnySchema | undefined, name: string): boolean => {
+  const each = schema && attributeSchemas(schema)?.each;
+  if (!each || !Object.hasOwn(each, name)) return false;
+  return [undefined, null].every((nothing) => {
+    try {
+      const result = each[name]?.["~standard"].validate(nothing);
+      return result !== undefined && "issues" in result && result.issues !== undefined;
+    } catch {
+      return false;
+    }
+  });
+};
