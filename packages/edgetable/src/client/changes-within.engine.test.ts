@@ -115,6 +115,8 @@ test("a missing parent, a misspelt member and a value of the wrong type are name
   expect(await refused({ set: { "adress.city": "x" } })).toContain('Did you mean "address"');
   expect(await refused({ set: { address: { city: "x" }, "address.city": "y" } })).toContain("one holds the other");
   expect(await refused({ delete: { labels: ["x"] } })).toContain("takes a Set of members");
+  expect(await refused({ append: { labels: new Set(["x"]) } })).toContain("`add` puts members into a set");
+  expect(await refused({ add: { labels: new Set(["x"]) }, delete: { labels: new Set(["y"]) } })).toContain('cannot change "labels" twice');
   expect(await db.shop.get(id)).toEqual(row);
 });
 

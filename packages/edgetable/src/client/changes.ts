@@ -92,7 +92,9 @@ const checkOverlap = (subject: Subject, { paths = [] }: Changes, fields: readonl
     if (other)
       failOption(
         subject,
-        `"${other.path}" and "${path}" are changed in one update, and one holds the other: make it two, or set the outer one whole,`,
+        other.path === path
+          ? `One update cannot change "${path}" twice; make two updates`
+          : `"${other.path}" and "${path}" are changed in one update, and one holds the other: make it two, or set the outer one whole,`,
         { paths: [other.path, path] },
       );
   }
@@ -107,7 +109,10 @@ const checkOperands = (subject: Subject, { add, append, paths = [] }: Changes): 
     if (!isAddend) failOption(subject, `\`add\` takes a finite number or a Set for "${field}"`, { field, value });
   }
   for (const [field, value] of [...Object.entries(append), ...given("append")])
-    if (!Array.isArray(value)) failOption(subject, `\`append\` takes a list for "${field}"`, { field, value });
+    if (!Array.isArray(value)) {
+      const takes = value instanceof Set ? "takes a list, and `add` puts members into a set:" : "takes a list for";
+      failOption(subject, `\`append\` ${takes} "${field}"`, { field, value });
+    }
 };
 
 const changedFields = ({ set, remove, add, append }: Changes): readonly string[] => [

@@ -41,6 +41,7 @@ test("hooks, reports and errors do not show the secret that seals cursors", asyn
   const error = (await page().then(undefined, (thrown: unknown) => thrown)) as EdgetableError;
   expect(secret).toHaveLength(43);
   expect(error).toMatchObject({ code: "execute.accessDenied", request: { operation: "UpdateItem" } });
+  expect(error.message).toContain("connect({ cursorSecret })");
   expect(inspect([error, error.request, error.cause], { depth: 20 })).not.toContain(secret);
   const report = await page().report();
   const told = inspect([shown, report], { depth: 20 });

@@ -1,5 +1,6 @@
 import { randomBytes, scrypt } from "node:crypto";
 import { promisify } from "node:util";
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import type { Secrets } from "../requests/cursor.ts";
 import { encodeSingle } from "../requests/encode-write.ts";
 import { SECRET } from "../schema/system-items.ts";
@@ -38,7 +39,12 @@ export const leaveSecret = async (session: Session, context: CallContext): Promi
   };
   // Not drawn by `effects`: a seed would reveal it.
   const secret = randomBytes(SECRET_BYTES).toString("base64url");
-  const output = await session.send("UpdateItem", storing(secret), { ...context, shown: storing("(secret)") });
+  const output = await session.send("UpdateItem", storing(secret), { ...context, shown: storing("(secret)") }).catch((cause: unknown) => {
+    if (!isEdgetableError(cause, "execute.accessDenied")) throw cause;
+    const { code, details, request } = cause;
+    const message = `The first page stores the secret that seals cursors. Allow that, or pass connect({ cursorSecret }). ${cause.message}`;
+    throw new EdgetableError(code, message, { cause, details, ...(request && { request }) });
+  });
   return defined(storedSecret(output.Attributes), "the secret of cursors");
 };
 
