@@ -1,9 +1,9 @@
 import { type Conditions, factWhere } from "../ir/condition.ts";
 import type { KeptStep } from "../ir/physical-plan.ts";
 import type { LogicalWalk, WalkCollect, WalkHop } from "../ir/walk-plan.ts";
-import { exactText } from "../keys/value-text.ts";
+import { exactText } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { Freshness } from "../schema/derived.ts";
+import { FRESHNESS, type Freshness } from "../schema/derived.ts";
 import { type AggregateFact, attributesOf, isSpread } from "../schema/facts.ts";
 import { isKeyDetermined } from "./access-path.ts";
 
@@ -15,8 +15,6 @@ export interface Counted extends Conditions {
   readonly node: string;
   readonly over: { readonly kind: "edge"; readonly name: string; readonly direction: "out" | "in" | "both" } | AggregateFact["over"];
 }
-
-const FRESHEST: readonly Freshness[] = ["transaction", "stream", "batch"];
 
 /** The attribute that a walk sums up over the edges of each node before its last hop. */
 const summedField = (collect: WalkCollect): string | undefined =>
@@ -89,7 +87,7 @@ const factText = (fact: AggregateFact): string => {
 /** How far behind an attribute may be: one that is spread over counters shows their sum once the stream has added them up. */
 const freshnessOf = (fact: AggregateFact): Freshness => (isSpread(fact) ? "stream" : fact.freshness);
 
-const leastFresh = (all: readonly Freshness[]): Freshness => FRESHEST[Math.max(...all.map((one) => FRESHEST.indexOf(one)))] ?? "batch";
+const leastFresh = (all: readonly Freshness[]): Freshness => FRESHNESS[Math.max(...all.map((one) => FRESHNESS.indexOf(one)))] ?? "batch";
 
 /**
  * The attributes of a node's item whose sum is the number of its edges or parts; undefined if the model keeps no such
@@ -126,7 +124,7 @@ const keptFigure = (
       .filter(
         (fact) => factText(fact) === text && (direction === undefined || (fact.over.kind === "edge" && fact.over.direction === direction)),
       )
-      .toSorted((a, b) => FRESHEST.indexOf(freshnessOf(a)) - FRESHEST.indexOf(freshnessOf(b)))[0];
+      .toSorted((a, b) => FRESHNESS.indexOf(freshnessOf(a)) - FRESHNESS.indexOf(freshnessOf(b)))[0];
   // A symmetric edge has no direction, and parts have none.
   const undirected = over.kind === "part" || isSymmetric;
   const directions = undirected ? [undefined] : over.direction === "both" ? (["out", "in"] as const) : [over.direction];

@@ -1,6 +1,12 @@
 /** What an aggregate computes. */
 export type AggregateOperation = "count" | "sum" | "min" | "max" | "average" | "distinct";
 
+export const OPERATIONS: readonly AggregateOperation[] = ["count", "sum", "min", "max", "average", "distinct"];
+
+/** True for operations that add up: a transaction can keep them, and they need no memos. */
+export const isAdditive = (operation: AggregateOperation): boolean =>
+  operation === "count" || operation === "sum" || operation === "average";
+
 /** True for operations whose value over no rows is 0; the others have none. */
 export const startsAtZero = (operation: AggregateOperation): boolean =>
   operation === "count" || operation === "sum" || operation === "distinct";
@@ -10,6 +16,9 @@ export const startsAtZero = (operation: AggregateOperation): boolean =>
  * processor, usually within a second. `batch`: by a scheduled batch job.
  */
 export type Freshness = "transaction" | "stream" | "batch";
+
+/** The freshest first. */
+export const FRESHNESS: readonly Freshness[] = ["transaction", "stream", "batch"];
 
 /** `immutable`: the source cannot change. `transaction`, `stream`: as for {@link Freshness}. */
 export type CopyFreshness = "immutable" | "transaction" | "stream";
@@ -76,9 +85,6 @@ export interface DerivedAttribute<out Value = unknown> {
   readonly "~value"?: Value;
 }
 
-// A transaction can keep what adds up.
-const ADDED: readonly AggregateOperation[] = ["count", "sum", "average"];
-
 const derived = (
   operation: AggregateOperation,
   { of, where, freshness, shards, within, ...source }: AggregateOptions & CounterOptions & { readonly of?: string },
@@ -90,7 +96,7 @@ const derived = (
     of,
     where,
     shards,
-    freshness: freshness ?? (ADDED.includes(operation) && !summarized(source as AggregateSource) ? "transaction" : "stream"),
+    freshness: freshness ?? (isAdditive(operation) && !summarized(source as AggregateSource) ? "transaction" : "stream"),
     within,
   } as const);
 

@@ -1,12 +1,13 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Term, WritePlan, Images } from "../../ir/write-plan.ts";
-import { comparePrimary, exactText } from "../../keys/value-text.ts";
+import { comparePrimary, exactText } from "../../keys/template.ts";
 import { changeItem } from "../../planner/writes/rules/computed-attributes.ts";
 import { type EdgeCopy, endTerms } from "../../planner/writes/rules/edge-copies.ts";
 import { locate, NOT_FOUND, openWorkingSet, settle, stage } from "../../planner/writes/working-set.ts";
 import { decodeValue, keyTextOf, decimalIn } from "../../requests/attribute-value.ts";
 import { nameIn } from "../../requests/expression.ts";
 import type { Catalog, EdgeEntry, NodeEntry, Shape } from "../../schema/catalog.ts";
+import { isAdditive } from "../../schema/derived.ts";
 import { countHidden, type DerivedFact, STREAMED, sumHidden } from "../../schema/facts.ts";
 import { CONTRIBUTION, MEMO_SOURCE, REVISION } from "../../schema/system-items.ts";
 import { factKeyItem, memoOf, memosOver } from "../../schema/system-keys.ts";
@@ -35,8 +36,7 @@ export const streamedFacts = ({ facts }: Catalog, entry: NodeEntry | EdgeEntry):
 };
 
 /** True if the values of an aggregate add up, so that the item of the node's facts holds them. */
-export const isKeptInFacts = ({ operation }: Pick<DerivedFact, "operation">): boolean =>
-  operation === "count" || operation === "sum" || operation === "average";
+export const isKeptInFacts = ({ operation }: Pick<DerivedFact, "operation">): boolean => isAdditive(operation);
 
 /** Reads all memos of a node or edge over one kind of rows, strongly consistent, a page at a time: what each contributes, and its row's key. */
 export const eachMemo = async (

@@ -2,7 +2,17 @@ import { fieldNames } from "../build-catalog.ts";
 import { attributeKind } from "../attribute-kind.ts";
 import { isPath, stepsOf } from "../attribute-path.ts";
 import { type AnyEdge, type AnyNode, type AnyPart, degreeLimit, endTypes, type GraphDefinition } from "../definition.ts";
-import { type AggregateSource, copiesIn, type CopyList, type CopySettings, type DerivedAttribute, summarized } from "../derived.ts";
+import {
+  type AggregateSource,
+  copiesIn,
+  type CopyList,
+  type CopySettings,
+  type DerivedAttribute,
+  FRESHNESS,
+  isAdditive,
+  OPERATIONS,
+  summarized,
+} from "../derived.ts";
 import { attributesOf, factsOf } from "../facts.ts";
 import { attributeNames, attributeSchemas } from "../standard-schema.ts";
 import { unstorable } from "../../keys/template.ts";
@@ -10,9 +20,6 @@ import { hasTextSort } from "../system-items.ts";
 import { shown } from "../../util/check-options.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
 
-const OPERATIONS = ["count", "sum", "min", "max", "average", "distinct"];
-const IN_TRANSACTIONS = ["count", "sum", "average"];
-const FRESHNESS = ["transaction", "stream", "batch"];
 const COPY_FRESHNESS = ["immutable", "transaction", "stream"];
 // A stream keeps records for a day.
 const LONGEST_STALENESS = 86_400;
@@ -92,7 +99,7 @@ const beyondTransactions = (definition: GraphDefinition, { node, definition: own
   const compared = comparedAttributes(derived);
   const late = lateAttributes(definition, source).find((one) => one === of || compared.includes(one));
   if (late !== undefined) return `"${late}" is written by the stream or a job, after the transaction`;
-  if (!IN_TRANSACTIONS.includes(operation))
+  if (!isAdditive(operation))
     return `when the row that holds the ${operation} goes, the next one has to be found among all others, which a transaction cannot do`;
   if (owner.ttl !== undefined) return `"${node}" expires (ttl), and what is tied to it stays uncounted when it is created anew`;
   if (source.parts !== undefined)
@@ -123,7 +130,7 @@ const beyondShards = (definition: GraphDefinition, { node, definition: owner, de
   if (shards === undefined) return undefined;
   if (!Number.isInteger(shards) || shards < FEWEST || shards > MOST)
     return `shards must be a whole number from ${FEWEST} to ${MOST}, not ${String(shards)}.`;
-  if (freshness !== "transaction" || !IN_TRANSACTIONS.includes(operation))
+  if (freshness !== "transaction" || !isAdditive(operation))
     return `shards are for a count, sum or average of freshness "transaction": nobody waits for the stream or a batch. Leave shards out.`;
   if (source.parts !== undefined)
     return "parts are in their node's own partition, whose 1,000 write units a second they share: counters elsewhere would not help. Leave shards out.";
@@ -151,7 +158,7 @@ const beyondShards = (definition: GraphDefinition, { node, definition: owner, de
   return all > MOST_OF_NODE ? `"${node}" would have ${all} counters, and its deletion marks at most ${MOST_OF_NODE} at once.` : undefined;
 };
 
-export const checkWithin = (
+const checkWithin = (
   place: string,
   { freshness, within }: Pick<CopySettings | DerivedAttribute, "freshness" | "within">,
   report: Report,
@@ -192,13 +199,10 @@ const checkSource = (definition: GraphDefinition, { place, node, derived }: Decl
   return known.includes(into ?? out ?? "");
 };
 
-const ADDED = ["sum", "average"];
 /** What values of a type are in JavaScript; those of any other type are not judged. */
 const NATURES: Readonly<Record<string, string>> = { string: "text", number: "number", bigint: "number", boolean: "boolean", date: "Date" };
 const SINGLE = ["eq", "ne", "lt", "lte", "gt", "gte", "beginsWith"];
 const SEVERAL = ["in", "between"];
-
-const natureOf = (value: unknown): string | undefined => (value instanceof Date ? "Date" : NATURES[typeof value]);
 
 /** What the values of an attribute of edges or parts are, own or copied; undefined if the schemas do not tell. */
 const natureIn = ({ nodes }: GraphDefinition, ranged: AnyEdge | AnyPart, name: string): string | undefined => {
@@ -242,7 +246,7 @@ export const checkNatures = (
   report: Report,
 ): void => {
   const { of, where = {}, operation } = derived;
-  const added = of !== undefined && ADDED.includes(operation) ? natureIn(definition, ranged, of) : undefined;
+  const added = of !== undefined && (operation === "sum" || operation === "average") ? natureIn(definition, ranged, of) : undefined;
   if (added !== undefined && added !== "number")
     report(
       "setting",
@@ -255,44 +259,27 @@ export const checkNatures = (
       .find((what) => what !== undefined);
     if (stored !== undefined) report("setting", `${place}.where`, `"${name}" is compared with ${stored}, which DynamoDB cannot store.`);
     const nature = natureIn(definition, ranged, name);
-    const wrong = nature && comparedWith(condition).find((value) => (natureOf(value) ?? nature) !== nature);
+    const wrong =
+      nature && comparedWith(condition).find((value) => ((value instanceof Date ? "Date" : NATURES[typeof value]) ?? nature) !== nature);
     if (wrong !== undefined)
       report("setting", `${place}.where`, `"${name}" is ${nature} by its schema, and never ${shown(wrong)}: no row would meet this.`);
   }
 };
 
-const checkDerived = (definition: GraphDefinition, declared: Declared, report: Report): void => {
-  const { place, derived } = declared;
-  if (derived?.kind !== "derived" || !OPERATIONS.includes(derived.operation)) {
-    report("name", place, "this is not a derived attribute: make it with count, sum, average, min, max or distinct.");
-    return;
-  }
-  const { source, of, freshness, operation } = derived;
-  reportUnknown(report, `${place}.freshness`, [freshness], { rule: "setting", what: "a freshness", known: FRESHNESS });
-  checkWithin(place, derived, report);
-  if (!checkSource(definition, declared, report)) return;
-  const ranged = source.parts === undefined ? definition.edges?.[source.in ?? source.out ?? ""] : definition.parts?.[source.parts];
-  const known = ranged && attributesOf(ranged);
-  const ends = source.parts === undefined ? ["from", "to"] : [];
-  if (of !== undefined) reportUnknown(report, `${place}.of`, [of], { rule: "attribute", what: "an attribute here", known });
-  else if (operation !== "count" && operation !== "distinct")
-    report("setting", place, `${operation} needs \`of\`: the attribute whose values it takes.`);
-  checkWhere(derived, { place, known: known && [...known, ...ends] }, report);
-  if (ranged) checkNatures(definition, ranged, declared, report);
-  const { layout } = definition;
-  if (freshness === "stream" && !IN_TRANSACTIONS.includes(operation) && layout && !hasTextSort(layout))
-    report(
-      "setting",
-      place,
-      `the stream finds the ${operation} among the values of one partition, and this table has no sort key of text to tell them apart. Set freshness: "batch".`,
-    );
-  const unfit = beyondShards(definition, declared);
-  if (unfit !== undefined) report("setting", `${place}.shards`, unfit);
-  const reason = freshness === "transaction" ? beyondTransactions(definition, declared) : undefined;
-  if (reason !== undefined) report("setting", place, `a transaction cannot keep it: ${reason}. Or set freshness: "stream".`);
+const checkInherited = (place: string, name: string, report: Report): void => {
+  if (name in Object.prototype) report("name", place, `"${name}" is a member of every object. Choose another name.`);
 };
 
-const inheritedName = (name: string): string => `"${name}" is a member of every object. Choose another name.`;
+/** Checks what any derived attribute needs. Returns false if the declaration was not made by one of the functions for it. */
+export const checkDeclaration = (place: string, name: string, derived: DerivedAttribute, report: Report): boolean => {
+  checkInherited(place, name, report);
+  if (derived?.kind !== "derived" || !OPERATIONS.includes(derived.operation)) {
+    report("name", place, "this is not a derived attribute: make it with count, sum, average, min, max or distinct.");
+    return false;
+  }
+  checkWithin(place, derived, report);
+  return true;
+};
 
 interface CopyPlace {
   readonly place: string;
@@ -338,7 +325,7 @@ const checkCopies = (definition: GraphDefinition, report: Report): void => {
     const seen = new Set<string>();
     for (const [list, types] of lists) {
       for (const [name, copy] of copiesIn(list)) {
-        if (name in Object.prototype) report("name", place, inheritedName(name));
+        checkInherited(place, name, report);
         if (own?.includes(name) || name === "from" || name === "to" || name === "version")
           report(
             "reservedName",
@@ -419,9 +406,31 @@ export const checkFacts = (definition: GraphDefinition, report: Report): void =>
       const place = `nodes.${node}.derived.${name}`;
       const taken = [...(attributeNames(one.schema) ?? []), ...fieldNames(one.key), ...(one.version ? ["version"] : [])];
       if (taken.includes(name)) report("reservedName", place, `"${name}" is an attribute of the schema already. Rename one.`);
-      if (name in Object.prototype) report("name", place, inheritedName(name));
       if (one.stored === false) report("setting", place, `"${node}" has no item to keep it in (stored: false). Leave it out.`);
-      checkDerived(definition, { place, node, definition: one, derived }, report);
+      if (!checkDeclaration(place, name, derived, report)) return;
+      const declared: Declared = { place, node, definition: one, derived };
+      const { source, of, freshness, operation } = derived;
+      reportUnknown(report, `${place}.freshness`, [freshness], { rule: "setting", what: "a freshness", known: FRESHNESS });
+      if (!checkSource(definition, declared, report)) return;
+      const ranged = source.parts === undefined ? definition.edges?.[source.in ?? source.out ?? ""] : definition.parts?.[source.parts];
+      const known = ranged && attributesOf(ranged);
+      const ends = source.parts === undefined ? ["from", "to"] : [];
+      if (of !== undefined) reportUnknown(report, `${place}.of`, [of], { rule: "attribute", what: "an attribute here", known });
+      else if (operation !== "count" && operation !== "distinct")
+        report("setting", place, `${operation} needs \`of\`: the attribute whose values it takes.`);
+      checkWhere(derived, { place, known: known && [...known, ...ends] }, report);
+      if (ranged) checkNatures(definition, ranged, declared, report);
+      const { layout } = definition;
+      if (freshness === "stream" && !isAdditive(operation) && layout && !hasTextSort(layout))
+        report(
+          "setting",
+          place,
+          `the stream finds the ${operation} among the values of one partition, and this table has no sort key of text to tell them apart. Set freshness: "batch".`,
+        );
+      const unfit = beyondShards(definition, declared);
+      if (unfit !== undefined) report("setting", `${place}.shards`, unfit);
+      const reason = freshness === "transaction" ? beyondTransactions(definition, declared) : undefined;
+      if (reason !== undefined) report("setting", place, `a transaction cannot keep it: ${reason}. Or set freshness: "stream".`);
     }),
   );
   checkCopies(definition, report);

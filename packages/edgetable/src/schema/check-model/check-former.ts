@@ -1,29 +1,10 @@
 import type { AnyEdge, AnyNode, GraphDefinition } from "../definition.ts";
-import type { Renaming, Retyping } from "../former.ts";
 import type { Catalog } from "../catalog.ts";
 import { attributeNames, isStandard } from "../standard-schema.ts";
 import { VERSION } from "../system-items.ts";
 import { each, plainAttributes, reportUnknown, type Report } from "./finding.ts";
 
 const FORMS = ["old", "new"];
-
-const checkRenaming = (place: string, name: string, renaming: Renaming, report: Report): void => {
-  const from: unknown = typeof renaming === "string" ? renaming : renaming.from;
-  if (typeof from !== "string" || from === "" || from === name)
-    report("setting", place, "give the name that the attribute had before: another text than its name now.");
-};
-
-const checkRetyping = (place: string, retyping: Retyping, report: Report): void => {
-  const { from, stored = "old" } = retyping;
-  if (!isStandard(from) || typeof retyping.with !== "function")
-    report("setting", place, "give { from, with, back }: the schema of the old values, and functions from old to new and from new to old.");
-  else if (stored === "old" && typeof retyping.back !== "function")
-    report(
-      "setting",
-      place,
-      '`back` is missing: it makes the old value of a new one, which programs with the model before read. Give it; or stored: "new" once there is no such program.',
-    );
-};
 
 /** Attributes that the model before had under another name or with another type. */
 export const checkFormer = (definition: GraphDefinition, report: Report): void => {
@@ -43,8 +24,21 @@ export const checkFormer = (definition: GraphDefinition, report: Report): void =
           report("setting", place, "the edge is part of its source's item. Declare it with the source.");
         if (renaming && definition.layout)
           report("setting", place, `the layout says how attributes are stored. Name it there: attributes: { ${name}: … }.`);
-        if (renaming) checkRenaming(place, name, renaming, report);
-        if (retyping) checkRetyping(place, retyping, report);
+        const from: unknown = typeof renaming === "object" ? renaming.from : renaming;
+        if (renaming && (typeof from !== "string" || from === "" || from === name))
+          report("setting", place, "give the name that the attribute had before: another text than its name now.");
+        if (retyping && (!isStandard(retyping.from) || typeof retyping.with !== "function"))
+          report(
+            "setting",
+            place,
+            "give { from, with, back }: the schema of the old values, and functions from old to new and from new to old.",
+          );
+        else if (retyping && (retyping.stored ?? "old") === "old" && typeof retyping.back !== "function")
+          report(
+            "setting",
+            place,
+            '`back` is missing: it makes the old value of a new one, which programs with the model before read. Give it; or stored: "new" once there is no such program.',
+          );
         const forms = [
           typeof renaming === "string" ? "old" : renaming && (renaming.stored ?? "old"),
           retyping && (retyping.stored ?? "old"),

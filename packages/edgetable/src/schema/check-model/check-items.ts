@@ -26,31 +26,27 @@ const checkLength = (catalog: Catalog, shape: Shape, report: Report): void => {
   }
 };
 
-/** The paths that identify an item among its kind. */
-const identifyingPaths = (catalog: Catalog, shape: Shape): readonly string[] => {
-  const edge = shape.kind === "edge" ? catalog.edges[shape.definition] : undefined;
-  if (!edge) return idPaths(catalog, shape);
-  const [near, far] = shape.role === "mirror" ? (["to", "from"] as const) : (["from", "to"] as const);
-  // If a node has at most one edge of the type, the node's id identifies the edge.
-  return idPaths(catalog, shape, degreeLimit(edge.definition, near) === 1 ? [near] : [near, far]);
-};
-
-const needsSortKey = (catalog: Catalog, shape: Shape, missing: readonly string[]): string => {
-  const { definition: name, from } = shape;
-  if (shape.kind === "part")
-    return `the table has no sort key, so that "${name}" would replace its "${from}". Give the layout a sortKey, or declare "${name}" as a node with a reference to "${from}".`;
-  const fields = missing.map((path) => `{${path}}`).join(" and ");
-  const side = shape.role === "mirror" ? `${name}.mirror` : name;
-  return `the table has no sort key, so that an edge needs its own partition key with both its ends: ${fields} ${missing.length === 1 ? "is" : "are"} not in it. Give layout.edges.${side}.keys.${catalog.index.partitionKey} a template such as "${name}#{from}#{to}", store the edge as a "reference", or give the layout a sortKey.`;
-};
-
+/** What identifies an item among its kind has to be in its table key. */
 const checkIdentity = (catalog: Catalog, shape: Shape, report: Report): void => {
+  const { definition: name, from, role } = shape;
+  const [near, far] = role === "mirror" ? (["to", "from"] as const) : (["from", "to"] as const);
+  const edge = shape.kind === "edge" ? catalog.edges[name] : undefined;
+  // If a node has at most one edge of the type, the node's id identifies the edge.
+  const ends = edge && degreeLimit(edge.definition, near) === 1 ? ([near] as const) : ([near, far] as const);
   const keys = keyAttributes(catalog.index).map((attribute) => shape.keys[attribute]);
   const held = new Set([...keys.flatMap((template) => template?.carried ?? []), ...Object.keys(shape.folded)]);
-  const missing = identifyingPaths(catalog, shape).filter((path) => !held.has(path));
+  const missing = idPaths(catalog, shape, ends).filter((path) => !held.has(path));
   const hasSortKey = catalog.index.sortKey !== undefined;
   if (missing.length > 0 && shape.kind !== "node" && !hasSortKey) {
-    report("identity", placeOf(shape), needsSortKey(catalog, shape, missing));
+    const fields = missing.map((path) => `{${path}}`).join(" and ");
+    const side = role === "mirror" ? `${name}.mirror` : name;
+    report(
+      "identity",
+      placeOf(shape),
+      shape.kind === "part"
+        ? `the table has no sort key, so that "${name}" would replace its "${from}". Give the layout a sortKey, or declare "${name}" as a node with a reference to "${from}".`
+        : `the table has no sort key, so that an edge needs its own partition key with both its ends: ${fields} ${missing.length === 1 ? "is" : "are"} not in it. Give layout.edges.${side}.keys.${catalog.index.partitionKey} a template such as "${name}#{from}#{to}", store the edge as a "reference", or give the layout a sortKey.`,
+    );
     return;
   }
   const sources = keys.map((key) => key?.source).join(" / ");

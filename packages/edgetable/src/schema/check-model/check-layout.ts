@@ -47,9 +47,23 @@ const checkTypes = (layout: Layout, report: Report): void => {
   });
 };
 
-const checkGivenLayout = (definition: GraphDefinition, layout: Layout, report: Report): void => {
+/** Names and keys of the table and its indexes, and the definitions that the layout names. */
+export const checkTable = (definition: GraphDefinition, report: Report): void => {
+  checkTableName("table", definition.table, report);
+  const { layout } = definition;
+  if (!layout) {
+    const names = Object.keys(definition.indexes ?? {});
+    for (const name of names) checkTableName(`indexes.${name}`, name, report);
+    const count = names.length + 2;
+    if (count > MAX_INDEXES)
+      report(
+        "table",
+        "indexes",
+        `${count} indexes, "reverse" and "ordered" included, are more than the ${MAX_INDEXES} of a table. Let definitions share some.`,
+      );
+    return;
+  }
   const { typeAttribute, indexes } = layout;
-  const count = Object.keys(indexes ?? {}).length;
   checkKeys("layout", layout, report);
   checkTypes(layout, report);
   for (const [name, index] of Object.entries(indexes ?? {}))
@@ -61,6 +75,7 @@ const checkGivenLayout = (definition: GraphDefinition, layout: Layout, report: R
     checkTableName(`layout.indexes.${name}`, name, report);
     checkKeys(`layout.indexes.${name}`, index, report);
   });
+  const count = Object.keys(indexes ?? {}).length;
   if (count > MAX_INDEXES)
     report("table", "layout.indexes", `${count} indexes are more than the ${MAX_INDEXES} of a table. Let definitions share some.`);
   for (const group of ["nodes", "edges", "parts"] as const)
@@ -69,24 +84,6 @@ const checkGivenLayout = (definition: GraphDefinition, layout: Layout, report: R
       what: `among the ${group}`,
       known: Object.keys(definition[group] ?? {}),
     });
-};
-
-/** Names and keys of the table and its indexes, and the definitions that the layout names. */
-export const checkTable = (definition: GraphDefinition, report: Report): void => {
-  checkTableName("table", definition.table, report);
-  if (definition.layout) {
-    checkGivenLayout(definition, definition.layout, report);
-    return;
-  }
-  const names = Object.keys(definition.indexes ?? {});
-  for (const name of names) checkTableName(`indexes.${name}`, name, report);
-  const count = names.length + 2;
-  if (count > MAX_INDEXES)
-    report(
-      "table",
-      "indexes",
-      `${count} indexes, "reverse" and "ordered" included, are more than the ${MAX_INDEXES} of a table. Let definitions share some.`,
-    );
 };
 
 /** A definition that fills a computed attribute of a node's item: the node, or an edge that lives in the item. */

@@ -35,6 +35,11 @@ test("what the stream can keep is accepted", () => {
 });
 
 test.each<readonly [string, Parameters<typeof model>, string]>([
+  [
+    "a name that every object has",
+    [{ toString: count({ along: "ordered" }) } as never],
+    'buys.derived.toString: "toString" is a member of every object',
+  ],
   ["no source", [{ n: count({ in: "ordered" }) }], "give one of `along`, `against` and `between`"],
   ["an unknown edge", [{ n: count({ along: "orderd" }) }], 'buys.derived.n: "orderd" is not an edge of the model. Did you mean "ordered"?'],
   ["itself", [{ n: count({ along: "buys" }) }], '"buys" cannot summarize itself'],

@@ -1,11 +1,10 @@
 import { type AnyEdge, endTypes, type GraphDefinition } from "../definition.ts";
-import { copiesIn, type DerivedAttribute, summarized, type SummaryDirection } from "../derived.ts";
+import { copiesIn, type DerivedAttribute, FRESHNESS, summarized, type SummaryDirection } from "../derived.ts";
 import { attributesOf } from "../facts.ts";
 import { attributeNames } from "../standard-schema.ts";
-import { checkNatures, checkWhere, checkWithin } from "./check-facts.ts";
+import { checkDeclaration, checkNatures, checkWhere } from "./check-facts.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
 
-const OPERATIONS = ["count", "sum", "min", "max", "average", "distinct"];
 const DIRECTIONS: readonly SummaryDirection[] = ["along", "against", "between"];
 
 /** One derived attribute of an edge, and where it is declared. */
@@ -57,32 +56,6 @@ const checkOver = (definition: GraphDefinition, { place, name, edge, derived }: 
   return other;
 };
 
-const checkSummary = (definition: GraphDefinition, declared: Declared, report: Report): void => {
-  const { place, derived } = declared;
-  if (derived?.kind !== "derived" || !OPERATIONS.includes(derived.operation)) {
-    report("name", place, "this is not a derived attribute: make it with count, sum, average, min, max or distinct.");
-    return;
-  }
-  const { of, freshness, operation, shards } = derived;
-  checkWithin(place, derived, report);
-  const other = checkOver(definition, declared, report);
-  if (!summarized(derived.source)) return;
-  if (freshness === "transaction")
-    report(
-      "setting",
-      place,
-      'a transaction cannot keep it: an edge may be linked after those that it summarizes, and its own transaction could not find them all. Set freshness: "stream", or leave it out.',
-    );
-  else reportUnknown(report, `${place}.freshness`, [freshness], { rule: "setting", what: "a freshness", known: ["stream", "batch"] });
-  if (shards !== undefined) report("setting", `${place}.shards`, "shards are for a count, sum or average of a node. Leave them out.");
-  if (!other) return;
-  const known = attributesOf(other);
-  if (of !== undefined) reportUnknown(report, `${place}.of`, [of], { rule: "attribute", what: "an attribute here", known });
-  else if (operation !== "count") report("setting", place, `${operation} needs \`of\`: the attribute whose values it takes.`);
-  checkWhere(derived, { place, known: known && [...known, "from", "to"] }, report);
-  checkNatures(definition, other, declared, report);
-};
-
 /** Derived attributes of edges: whether what they range over can lie between the same nodes, and the stream can keep them. */
 export const checkSummaries = (definition: GraphDefinition, report: Report): void => {
   each(definition.edges, (name, edge) =>
@@ -94,7 +67,25 @@ export const checkSummaries = (definition: GraphDefinition, report: Report): voi
       if (taken.includes(attribute)) report("reservedName", place, `"${attribute}" is an attribute of "${name}" already. Rename one.`);
       if (edge.stored === "reference")
         report("setting", place, "an edge stored as a reference has no item to keep it in. Store the edge once, or leave it out.");
-      checkSummary(definition, { place, name, edge, derived }, report);
+      if (!checkDeclaration(place, attribute, derived, report)) return;
+      const declared: Declared = { place, name, edge, derived };
+      const { of, freshness, operation, shards } = derived;
+      const other = checkOver(definition, declared, report);
+      if (!summarized(derived.source)) return;
+      if (freshness === "transaction")
+        report(
+          "setting",
+          place,
+          'a transaction cannot keep it: an edge may be linked after those that it summarizes, and its own transaction could not find them all. Set freshness: "stream", or leave it out.',
+        );
+      else reportUnknown(report, `${place}.freshness`, [freshness], { rule: "setting", what: "a freshness", known: FRESHNESS.slice(1) });
+      if (shards !== undefined) report("setting", `${place}.shards`, "shards are for a count, sum or average of a node. Leave them out.");
+      if (!other) return;
+      const known = attributesOf(other);
+      if (of !== undefined) reportUnknown(report, `${place}.of`, [of], { rule: "attribute", what: "an attribute here", known });
+      else if (operation !== "count") report("setting", place, `${operation} needs \`of\`: the attribute whose values it takes.`);
+      checkWhere(derived, { place, known: known && [...known, "from", "to"] }, report);
+      checkNatures(definition, other, declared, report);
     }),
   );
 };
