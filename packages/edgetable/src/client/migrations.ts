@@ -8,8 +8,8 @@ import type { MigrationOptions, MigrationPlanOptions } from "./job-options.ts";
 /** Brings the table to follow a changed model, while programs read and write it. */
 export interface Migrations {
   /**
-   * Compares the model, the table's record of the model that it follows, and the table itself. Sends three requests and
-   * changes nothing.
+   * Compares the model, the table's record of the model that it follows, and the table itself. Sends three requests, or
+   * four if the model sets point-in-time recovery, and changes nothing.
    *
    * @throws {execute.tableNotFound} when there is no table
    * @example
@@ -28,11 +28,14 @@ export interface Migrations {
    * @throws {migrate.otherModel} when the migration to another model has begun and not ended
    * @throws {migrate.unsupported} when the model changes in a way that no migration follows
    * @throws {migrate.missingSource} {migrate.invalidKey} when items cannot have the keys of an index
+   * @throws {migrate.notConvertible} when values of a retyped attribute cannot be converted
+   * @throws {migrate.duplicates} when several nodes have a value that the model now says is unique
+   * @throws {migrate.uncounted} when edges or parts that nodes come to count are there without their node
    * @example
    * const { complete, next } = await db.migrations.run({ share: 25, finish: true });
    */
   run(options?: MigrationOptions): Promise<MigrationReport>;
-  /** Tells where the table stands, what is under way and what can be undone. Sends four requests. */
+  /** Tells where the table stands, what is under way and what can be undone. Sends one request more than `plan`. */
   status(options?: RunOptions): Promise<MigrationStatus>;
   /**
    * Undoes a migration that has begun and not ended, to whichever model: deletes the indexes that it created.

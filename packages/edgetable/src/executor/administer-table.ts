@@ -1,5 +1,5 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
-import { compareExpiry, compareTable, createTableInput, expiryOf, type TableDifference } from "../requests/table.ts";
+import { compareExpiry, compareTable, createTableInput, expiryOf, IMAGES, type TableDifference } from "../requests/table.ts";
 import { keptByStream } from "../schema/catalog.ts";
 import type { TableDescription } from "../transport/operations.ts";
 import { noteComplete } from "./run-read.ts";
@@ -93,7 +93,6 @@ const enableExpiry = async (session: Session, context: CallContext): Promise<voi
 };
 
 /** The view type that typed events need: what an item was before and after each change. */
-const IMAGES = "NEW_AND_OLD_IMAGES";
 
 /**
  * Lets a table record its changes. Leaves a stream as it is that already does so.

@@ -1,7 +1,7 @@
 import { isEdgetableError, EdgetableError } from "../errors/edgetable-error.ts";
 import { describeTable, readExpiry } from "../executor/administer-table.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
-import { createIndexInput } from "../requests/table.ts";
+import { createIndexInput, IMAGES } from "../requests/table.ts";
 import type { TableSettings } from "../schema/definition.ts";
 import type { IndexDescription, TableDescription, UpdateTableInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
@@ -86,8 +86,6 @@ export const setTable = (run: Run, wanted: TableSettings): Promise<void> =>
       };
     },
   );
-
-const IMAGES = "NEW_AND_OLD_IMAGES";
 
 /** The stream and the deletion protection that a table does not have as wanted. */
 export const missingSettings = (table: TableDescription, { stream, deletionProtection }: TableSettings): TableSettings => ({

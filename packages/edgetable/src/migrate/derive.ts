@@ -2,7 +2,8 @@ import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { passesOf, refreshItems } from "../executor/facts/refresh-facts.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
 import { FACTS, MARKERS, mendFacts, type MendedFacts, type MendSettings } from "../verify/mend-facts.ts";
-import { type UnfitItem } from "./stale-keys.ts";
+import { REFRESH_PAGE } from "./prices.ts";
+import type { UnfitItem } from "./stale-keys.ts";
 import { beginPass, beginTask, keepRate, type PassState, type Rate } from "./backfill.ts";
 
 /** How derived attributes and copies are computed. */
@@ -33,8 +34,6 @@ export const toldOf = (named: readonly Pick<UnfitItem, "key" | "says">[]): strin
     .map(({ key, says }) => `${JSON.stringify(Object.values(key).map((value) => Object.values(value)[0] as unknown))}: ${says}`)
     .join(" ");
 
-// A page with a row of a node with many rows waits for all of that node's memos.
-const REFRESH_PAGE = 200;
 const REFRESH_DEADLINE = 300_000;
 // Conflicts with a processor that runs at the same time leave items to the next pass.
 const REFRESH_AGAIN = 3;

@@ -6,7 +6,7 @@ import { attributeOf, keyOfItem, storeField } from "../requests/encode-item.ts";
 import { type Catalog, definitionOf, type Shape, otherPlace } from "../schema/catalog.ts";
 import { attributeSchemas } from "../schema/standard-schema.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
-import { own, type Row } from "../util/row.ts";
+import { own } from "../util/row.ts";
 import type { Finding, UnfitItem } from "./stale-keys.ts";
 
 const STALE = { reason: "staleRead" } as const;
@@ -23,41 +23,32 @@ const unfitAs = (catalog: Catalog, [shape, item]: readonly [Shape, Item], attrib
   return { kind: "unfit", unfit };
 };
 
-interface Change {
-  readonly set: Record<string, AttributeValue>;
-  readonly remove: string[];
-  readonly terms: Term[];
-}
-
-const converted = (shape: Shape, item: Item, row: Row): Change => {
-  const change: Change = { set: {}, remove: [], terms: [] };
-  for (const field in shape.former) {
-    const [place, other, value] = [attributeOf(shape, field), otherPlace(shape, field), row[field]];
-    if (place === undefined || value === undefined) continue;
-    const stored = own(item, place);
-    const wanted = storeField(shape, field, value);
-    const elsewhere = other === undefined ? undefined : own(item, other);
-    if (sameAttribute(stored, wanted) && elsewhere === undefined) continue;
-    change.set[place] = wanted;
-    change.terms.push({ kind: "equals", attribute: place, value: stored, failure: STALE });
-    if (other === undefined) continue;
-    if (elsewhere !== undefined) change.remove.push(other);
-    change.terms.push({ kind: "equals", attribute: other, value: elsewhere, failure: STALE });
-  }
-  return change;
-};
-
 /** Compares the form in which an item holds renamed and retyped attributes with the one that the model writes. */
 export const findOldForms = (catalog: Catalog, item: Item): Finding => {
   const shape = shapeOf(catalog, catalog.shapes, item);
   if (!shape?.former) return { kind: "right" };
   try {
     const row = decodeItem(catalog, shape, item);
+    const set: Record<string, AttributeValue> = {};
+    const remove: string[] = [];
+    const terms: Term[] = [];
     for (const field in shape.former) {
-      const issue = row[field] === undefined ? undefined : issueOf(catalog, shape, field, row[field]);
+      const value = row[field];
+      if (value === undefined) continue;
+      const issue = issueOf(catalog, shape, field, value);
       if (issue !== undefined) return unfitAs(catalog, [shape, item], field, `"${field}" would not fit its schema: ${issue}.`);
+      const [place, other] = [attributeOf(shape, field), otherPlace(shape, field)];
+      if (place === undefined) continue;
+      const stored = own(item, place);
+      const wanted = storeField(shape, field, value);
+      const elsewhere = other === undefined ? undefined : own(item, other);
+      if (sameAttribute(stored, wanted) && elsewhere === undefined) continue;
+      set[place] = wanted;
+      terms.push({ kind: "equals", attribute: place, value: stored, failure: STALE });
+      if (other === undefined) continue;
+      if (elsewhere !== undefined) remove.push(other);
+      terms.push({ kind: "equals", attribute: other, value: elsewhere, failure: STALE });
     }
-    const { set, remove, terms } = converted(shape, item, row);
     if (terms.length === 0) return { kind: "right" };
     const update: UpdateStep = {
       kind: "update",

@@ -1,6 +1,7 @@
 import { compareExpiry, compareTable } from "../requests/table.ts";
 import type { TableSettings, ValueStorage } from "../schema/definition.ts";
 import { type Catalog, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
+import type { CopyFreshness, Freshness } from "../schema/derived.ts";
 import {
   type DescribedShards,
   describedEntry,
@@ -11,7 +12,7 @@ import {
   sameEntry,
 } from "../schema/describe-model.ts";
 import { unkept } from "../executor/administer-table.ts";
-import { derivePrice, passPrice, reservePrice, type StepPrice, type TableSize } from "./prices.ts";
+import { derivePrice, indexPrice, movePrice, passPrice, reservePrice, reshardPrice, type StepPrice, type TableSize } from "./prices.ts";
 import { changedForms, changedStorage, changedTimes, droppedKinds, unkeptItems } from "./changed-definitions.ts";
 import type { ModelRecord } from "../executor/model-record.ts";
 import type { TableDescription } from "../transport/operations.ts";
@@ -116,7 +117,6 @@ const settingSteps = ({ settings }: MigrationGround): readonly MigrationStep[] =
 };
 
 const DEFAULT_BYTES = 200;
-const PASSES = 2;
 
 /** The bytes of all items, and of one. The service may not have counted them yet. */
 const sizeOf = ({ catalog, table }: MigrationGround): TableSize => {
@@ -161,8 +161,6 @@ const changedEntries = ({ catalog, record, table }: MigrationGround, model: Mode
   return { entries, rekeyed };
 };
 
-const countsText = (counts: readonly number[]): string => (counts.length === 1 ? String(counts[0]) : `[${counts.join(", ")}]`);
-
 interface ShardChanges {
   readonly grown: readonly string[];
   readonly refusals: readonly string[];
@@ -189,7 +187,7 @@ const changedShards = ({ catalog, record }: MigrationGround, model: ModelDescrip
         if (counts.includes(written)) grown.add(index.name ?? "");
         else
           refusals.push(
-            `"${id}" is spread over ${written} shards in "${index.name}", and the model reads ${countsText(counts)}${value === "" ? "" : ` for "${value}"`}: readers would miss items. List the old count until the items have moved: [${[...counts, written].join(", ")}].`,
+            `"${id}" is spread over ${written} shards in "${index.name}", and the model reads ${counts.length === 1 ? String(counts[0]) : `[${counts.join(", ")}]`}${value === "" ? "" : ` for "${value}"`}: readers would miss items. List the old count until the items have moved: [${[...counts, written].join(", ")}].`,
           );
       }
     }
@@ -264,7 +262,7 @@ const expirySteps = ({ catalog, record, expiry }: MigrationGround): Pick<Migrati
 const movedValues = (
   { catalog, record, table, settings }: MigrationGround,
   model: ModelDescription,
-  price: StepPrice,
+  size: TableSize,
 ): Pick<MigrationPlan, "steps" | "refusals"> => {
   const moves: { node: string; to: ValueStorage }[] = [];
   for (const { name: node, definition } of Object.values(catalog.nodes)) {
@@ -277,13 +275,10 @@ const movedValues = (
     .map(({ node }) => `The stream keeps the index of "${node}", and the table has none. Enable it: settings: { stream: true }.`);
   const steps = moves.map(({ node, to }) => {
     const says = `move the values of "${node}" ${to === "document" ? "into one document for each row" : "into items of their own"}`;
-    return { kind: "moveValues", node, to, says, ...price } as const;
+    return { kind: "moveValues", node, to, says, ...movePrice(catalog, size) } as const;
   });
   return { steps, refusals };
 };
-
-const kindsText = (entries: readonly BackfilledEntry[]): string =>
-  entries.map(({ index, shapes }) => `${shapes.map((id) => `"${id}"`).join(", ")} in "${index}"`).join("; ");
 
 const notesOf = (
   { record, catalog, table, settings }: MigrationGround,
@@ -302,59 +297,50 @@ const notesOf = (
   return [...notes, ...more];
 };
 
-interface FactChanges {
-  readonly all: readonly string[];
-  readonly streamed: readonly string[];
-  readonly notes: readonly string[];
-}
-
-/** Derived attributes, copies and counted degrees that the recorded model lacks or has otherwise. */
-const changedFacts = ({ catalog, record: { current } }: MigrationGround, model: ModelDescription): FactChanges => {
-  if (!current) return { all: [], streamed: [], notes: [] };
-  const { facts = {}, degrees = [] } = current.model;
-  const changed = Object.keys(model.facts ?? {}).filter((name) => facts[name] !== model.facts?.[name]);
-  const kept = (freshness: "stream" | "batch"): readonly string[] => {
-    const { aggregates, summaries, copies } = catalog.facts;
-    const names = [
-      ...aggregates.map((fact) => [`${fact.node}.${fact.attribute}`, fact] as const),
-      ...summaries.map((fact) => [`${fact.edge}.${fact.attribute}`, fact] as const),
-      ...copies.map((fact) => [`${fact.onto.name}.${fact.attribute}`, fact] as const),
-    ].flatMap(([name, fact]): readonly string[] => (fact.freshness === freshness ? [name] : []));
-    return changed.filter((name) => names.includes(name));
-  };
-  const batch = kept("batch");
-  return {
-    all: [...changed.filter((name) => !batch.includes(name)), ...(model.degrees ?? []).filter((degree) => !degrees.includes(degree))],
-    streamed: kept("stream"),
-    notes: batch.map(
-      (name) =>
-        `"${name}" is computed by a batch job: run it once the migration has ended. Until then rows have no value for it, or the one before.`,
-    ),
-  };
-};
-
 /** What follows from rows and existing rows lack: derived attributes, copies, counted degrees, markers of unique values. */
-const computedSteps = (ground: MigrationGround, model: ModelDescription, size: TableSize): Pick<MigrationPlan, "steps" | "notes"> => {
+const computedSteps = (
+  { catalog, record: { current } }: MigrationGround,
+  model: ModelDescription,
+  size: TableSize,
+): Pick<MigrationPlan, "steps" | "notes"> => {
+  if (!current) return { steps: [], notes: [] };
   const steps: MigrationStep[] = [];
-  const { all, streamed, notes } = changedFacts(ground, model);
   const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
-  if (all.length > 0)
+  const recorded = current.model;
+  const { aggregates, summaries, copies } = catalog.facts;
+  const freshnessOf = new Map<string, Freshness | CopyFreshness>([
+    ...aggregates.map((fact) => [`${fact.node}.${fact.attribute}`, fact.freshness] as const),
+    ...summaries.map((fact) => [`${fact.edge}.${fact.attribute}`, fact.freshness] as const),
+    ...copies.map((fact) => [`${fact.onto.name}.${fact.attribute}`, fact.freshness] as const),
+  ]);
+  const changed = Object.keys(model.facts ?? {}).filter((name) => recorded.facts?.[name] !== model.facts?.[name]);
+  const streamed = changed.filter((name) => freshnessOf.get(name) === "stream");
+  const facts = [
+    ...changed.filter((name) => freshnessOf.get(name) !== "batch"),
+    ...(model.degrees ?? []).filter((degree) => !recorded.degrees?.includes(degree)),
+  ];
+  if (facts.length > 0)
     steps.push({
       kind: "derive",
-      facts: all,
+      facts,
       streamed,
-      says: `compute ${listed(all)} of what is stored`,
-      ...derivePrice(ground.catalog, size, model, streamed.length > 0),
+      says: `compute ${listed(facts)} of what is stored`,
+      ...derivePrice(catalog, size, model, streamed.length > 0),
     });
-  const { current } = ground.record;
-  const unique = (model.unique ?? []).filter((name) => current && !current.model.unique?.includes(name));
+  const unique = (model.unique ?? []).filter((name) => !recorded.unique?.includes(name));
   if (unique.length > 0)
     steps.push({
       kind: "reserve",
       attributes: unique,
       says: `reserve the values of ${listed(unique)}, each for its node`,
-      ...reservePrice(ground.catalog, size, unique.length),
+      ...reservePrice(catalog, size, unique.length),
     });
+  const notes = changed
+    .filter((name) => freshnessOf.get(name) === "batch")
+    .map(
+      (name) =>
+        `"${name}" is computed by a batch job: run it once the migration has ended. Until then rows have no value for it, or the one before.`,
+    );
   return { steps, notes };
 };
 
@@ -369,9 +355,6 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
   const storage = changedStorage(catalog, record.current, model);
   const forms = changedForms(catalog, record.current, model, inPlace);
   const size = sizeOf(ground);
-  const { items, bytes } = size;
-  const written = items * Math.max(1, Math.ceil(bytes / 1024));
-  const read = Math.ceil((items * bytes) / 4096);
   const there = indexesIn(table);
   const missing = catalog.indexes.filter(({ name }) => !there.has(name ?? ""));
   const steps: MigrationStep[] = [...expires.steps, ...settingSteps(ground)];
@@ -380,28 +363,24 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       kind: "convert",
       attributes: forms.attributes,
       says: `convert ${forms.attributes.map((name) => `"${name}"`).join(", ")}: check that every value converts, then store it as the model says`,
-      ...passPrice(catalog, size, PASSES + 1),
+      ...passPrice(catalog, size, 1),
     });
   const computed = computedSteps(ground, model, size);
+  const kinds = entries.map(({ index, shapes }) => `${shapes.map((id) => `"${id}"`).join(", ")} in "${index}"`).join("; ");
   const backfill: readonly MigrationStep[] =
-    entries.length > 0
-      ? [{ kind: "backfill", entries, says: `give items their index keys: ${kindsText(entries)}`, ...passPrice(catalog, size) }]
-      : [];
+    entries.length > 0 ? [{ kind: "backfill", entries, says: `give items their index keys: ${kinds}`, ...passPrice(catalog, size) }] : [];
   // What is computed of in-edges reads the index that second copies are not in.
   steps.push(...(storage.dropsCopies ? [...backfill, ...computed.steps] : [...computed.steps, ...backfill]));
-  const values = movedValues(ground, model, { items, readUnits: read * PASSES * 2, writeUnits: written * 3 });
+  const values = movedValues(ground, model, size);
   steps.push(...values.steps);
   for (const index of grown)
-    steps.push({ kind: "reshard", index, says: `move items to the shards of "${index}"`, items, readUnits: read, writeUnits: written * 3 });
+    steps.push({ kind: "reshard", index, says: `move items to the shards of "${index}"`, ...reshardPrice(catalog, size) });
   for (const { name = "" } of missing)
     steps.push({
       kind: "createIndex",
       index: name,
       says: `create the index "${name}"; DynamoDB fills it from items that have its keys`,
-      items,
-      // Another pass follows over all items.
-      readUnits: passPrice(catalog, size, 1).readUnits,
-      writeUnits: written,
+      ...indexPrice(catalog, size),
     });
   const wanted = new Set(catalog.indexes.map(({ name }) => name));
   for (const name of Object.keys(record.current?.model.indexes ?? {}))
@@ -415,8 +394,14 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
     ...shardRefusals,
     ...expires.refusals,
     ...values.refusals,
-    ...(inPlace ? [] : rekeyed.map(rekeyRefusal)),
+    ...(inPlace
+      ? []
+      : rekeyed.map(
+          (what) =>
+            `The keys of ${what} change: processes with the recorded model would miss items that have new keys. Declare the new keys as an index of another name, or pass inPlace if no process with the recorded model reads them.`,
+        )),
   ];
+  const priced = steps.filter((step) => "readUnits" in step);
   return {
     table: catalog.table,
     model: hash,
@@ -432,20 +417,12 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       ...droppedKinds(catalog, record.current, model),
       ...leftIndexes(ground, model),
     ]),
-    cost: priceOf(steps),
+    cost: {
+      readUnits: priced.reduce((sum, { readUnits }) => sum + readUnits, 0),
+      writeUnits: priced.reduce((sum, { writeUnits }) => sum + writeUnits, 0),
+    },
   };
 };
-
-const priceOf = (steps: readonly MigrationStep[]): MigrationPlan["cost"] => {
-  const priced = steps.filter((step) => "readUnits" in step);
-  return {
-    readUnits: priced.reduce((sum, { readUnits }) => sum + readUnits, 0),
-    writeUnits: priced.reduce((sum, { writeUnits }) => sum + writeUnits, 0),
-  };
-};
-
-const rekeyRefusal = (what: string): string =>
-  `The keys of ${what} change: processes with the recorded model would miss items that have new keys. Declare the new keys as an index of another name, or pass inPlace if no process with the recorded model reads them.`;
 
 /** The shapes whose attributes an entry concerns, by id: those that the model no longer has are left as they are. */
 export const shapesOf = (catalog: Catalog, { shapes }: BackfilledEntry): readonly Shape[] =>

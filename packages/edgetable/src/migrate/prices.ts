@@ -24,17 +24,42 @@ const unitsOf = ({ indexes }: Catalog, { items, bytes }: TableSize) => {
   const [perRead, perWrite] = [Math.max(1, Math.ceil(bytes / 4096)), Math.max(1, Math.ceil(bytes / 1024))];
   // An update writes the item, and deletes and puts its entry in each index.
   const perUpdate = perWrite * (1 + 2 * indexes.length);
-  return { perRead, perWrite, perUpdate, scan: Math.ceil((items * bytes) / 4096) + Math.ceil(items / 100) + 8 };
+  const read = Math.ceil((items * bytes) / 4096);
+  // Each page of a Scan is rounded up by itself.
+  return { perRead, perWrite, perUpdate, read, scan: read + Math.ceil(items / 100) + 8 };
 };
 
+/** The second pass finds nothing left to change. */
 const PASSES = 2;
 // What is wrong is read twice, some time apart.
 const READINGS = 2;
 
-/** The price of passes that write each item once. */
-export const passPrice = (catalog: Catalog, size: TableSize, passes: number = PASSES): StepPrice => {
+/**
+ * The price of passes that write each item once.
+ *
+ * @param looks passes before them that write nothing
+ */
+export const passPrice = (catalog: Catalog, size: TableSize, looks: number = 0): StepPrice => {
   const { perUpdate, scan } = unitsOf(catalog, size);
-  return { items: size.items, readUnits: scan * passes, writeUnits: size.items * perUpdate };
+  return { items: size.items, readUnits: scan * (looks + PASSES), writeUnits: size.items * perUpdate };
+};
+
+/** The price of an index that DynamoDB fills, and of the pass over all items that follows. */
+export const indexPrice = (catalog: Catalog, size: TableSize): StepPrice => {
+  const { perWrite, scan } = unitsOf(catalog, size);
+  return { items: size.items, readUnits: scan, writeUnits: size.items * perWrite };
+};
+
+/** The price of moving each item to another shard of one index. */
+export const reshardPrice = (catalog: Catalog, size: TableSize): StepPrice => {
+  const { perWrite, read } = unitsOf(catalog, size);
+  return { items: size.items, readUnits: read, writeUnits: size.items * perWrite * 3 };
+};
+
+/** The price of moving the values of users' fields to another storage. */
+export const movePrice = (catalog: Catalog, size: TableSize): StepPrice => {
+  const { perWrite, read } = unitsOf(catalog, size);
+  return { items: size.items, readUnits: read * PASSES * 2, writeUnits: size.items * perWrite * 3 };
 };
 
 /** The price of reserving so many unique values of each item. */
@@ -50,7 +75,8 @@ export const reservePrice = (catalog: Catalog, size: TableSize, attributes: numb
 };
 
 const MEMO = 400;
-const REFRESH_PAGE = 200;
+/** Items of a page of the pass that computes what the stream keeps: a row of a node with many rows waits for all of its memos. */
+export const REFRESH_PAGE = 200;
 
 /** The price of computing what the stream keeps: every row and every memo of a row brings its node up to date, in each pass. */
 const streamPrice = (catalog: Catalog, size: TableSize): Pick<StepPrice, "readUnits" | "writeUnits"> => {

@@ -13,7 +13,6 @@ import {
 } from "../executor/model-record.ts";
 import { runReshard } from "../executor/reshard/run-reshard.ts";
 import type { Session } from "../executor/session.ts";
-import type { TableSettings } from "../schema/definition.ts";
 import { endedRenamings } from "../schema/describe-model.ts";
 import type { Item, Key, TableDescription } from "../transport/operations.ts";
 import { beginPass, beginTask, newPasses, type Pass, type PassState, type Rate, runPass, wantedKeys } from "./backfill.ts";
@@ -59,7 +58,7 @@ export interface MigrationProgress {
   readonly step: MigrationStep["kind"];
   /** What the step is about, as text. */
   readonly says: string;
-  /** The pass over the table, from 1; 0 before the first. */
+  /** The pass over the table, from 1. */
   readonly pass: number;
   /** Items that the pass has read. */
   readonly seen: number;
@@ -109,16 +108,6 @@ const rateOf = ({ ProvisionedThroughput: { ReadCapacityUnits, WriteCapacityUnits
   write: (WriteCapacityUnits || ON_DEMAND.write) * share,
 });
 
-/** The settings that the table does not have as the model says. A service without point-in-time recovery has none to set. */
-const settingsOf = async (run: Run, table: TableDescription): Promise<TableSettings> => {
-  const { settings = {} } = run.session.catalog.definition;
-  const { pointInTimeRecovery } = settings;
-  const missing = missingSettings(table, settings);
-  if (pointInTimeRecovery === undefined) return missing;
-  const found = await readRecovery(run);
-  return found === undefined || found === pointInTimeRecovery ? missing : { ...missing, pointInTimeRecovery };
-};
-
 /** Plans the migration of a connection's table. */
 export const planOf = async (
   run: Run,
@@ -128,7 +117,14 @@ export const planOf = async (
   const table = await theTable(run);
   const record = await step(run, async (context) => readRecord(session, context));
   const expiry = await step(run, async (context) => readExpiry(session, context));
-  const settings = await settingsOf(run, table);
+  const { settings: wanted = {} } = session.catalog.definition;
+  const { pointInTimeRecovery } = wanted;
+  let settings = missingSettings(table, wanted);
+  if (pointInTimeRecovery !== undefined) {
+    const recovers = await readRecovery(run);
+    // A service without point-in-time recovery has none to set.
+    if (recovers !== undefined && recovers !== pointInTimeRecovery) settings = { ...settings, pointInTimeRecovery };
+  }
   return { plan: planMigration({ catalog: session.catalog, record, table, expiry, settings }, { inPlace }), record, table };
 };
 
@@ -150,24 +146,6 @@ const checkRefusals = ({ table, refusals }: MigrationPlan): void => {
   });
 };
 
-const refuseUnfit = ({ session, state, named }: Migrating): never => {
-  const code = named.some(({ problem }) => problem === "missing") ? "migrate.missingSource" : "migrate.invalidKey";
-  throw new EdgetableError(
-    code,
-    `${state.unfit} of the items in "${session.catalog.table}" cannot be in the index: ${toldOf(named)} All others have their keys. Correct these items or declare the entry sparse, or pass leaveOut to leave them out, and run the migration again.`,
-    { details: { table: session.catalog.table, items: state.unfit, first: named } },
-  );
-};
-
-const refuseUnconverted = ({ session, named }: Migrating, items: number): never => {
-  const { table } = session.catalog;
-  throw new EdgetableError(
-    "migrate.notConvertible",
-    `${items} of the items in "${table}" hold values that do not convert: ${toldOf(named)} Correct these items or the conversion, and run the migration again.`,
-    { details: { table, items, first: named } },
-  );
-};
-
 const tell = (run: Migrating, { kind, says }: MigrationStep): void => {
   const { pass, seen, stale, changed, unfit } = run.state;
   run.settings.onProgress?.({ step: kind, says, pass, seen, stale, changed, unfit, items: run.items });
@@ -185,6 +163,7 @@ const CHECKING = "check that every value converts";
 const convert = async (run: Migrating, task: MigrationStep, rate: Rate): Promise<void> => {
   const { state, settings, session } = run;
   const { finish, dryRun } = settings;
+  const { table } = session.catalog;
   const find = (item: Item): Finding => findOldForms(session.catalog, item);
   const isResumed = state.task === "convert" && state.final && state.unfit === 0 && finish && state.start !== undefined;
   const look = isResumed ? undefined : { ...newPasses(), task: "convert" as const };
@@ -193,7 +172,12 @@ const convert = async (run: Migrating, task: MigrationStep, rate: Rate): Promise
     const isLook = at === look;
     const onPage = (): void => tell({ ...run, state: { ...at, changed: state.changed } }, isLook ? { ...task, says: CHECKING } : task);
     await runPass(run, { find, state: at, rate, dryRun: dryRun || isLook, named: run.named, onPage });
-    if (at.unfit > 0) refuseUnconverted(run, at.unfit);
+    if (at.unfit > 0)
+      throw new EdgetableError(
+        "migrate.notConvertible",
+        `${at.unfit} of the items in "${table}" hold values that do not convert: ${toldOf(run.named)} Correct these items or the conversion, and run the migration again.`,
+        { details: { table, items: at.unfit, first: run.named } },
+      );
     if (isLook && dryRun) state.changed += at.stale;
     if (dryRun || !finish || at.stale === 0) return;
     if (isLook) beginTask(state, "convert", finish);
@@ -207,9 +191,10 @@ const convert = async (run: Migrating, task: MigrationStep, rate: Rate): Promise
  * of an older model was left: from then on, writers keep the keys right.
  */
 const backfill = async (run: Migrating, task: Extract<MigrationStep, { readonly kind: "backfill" }>, rate: Rate): Promise<void> => {
-  const { state, settings } = run;
+  const { state, settings, session } = run;
   const { finish, leaveOut, dryRun } = settings;
-  const wanted = wantedKeys(run.session.catalog, task.entries, { leavesOut: leaveOut, final: finish });
+  const { table } = session.catalog;
+  const wanted = wantedKeys(session.catalog, task.entries, { leavesOut: leaveOut, final: finish });
   const find = (item: Item): Finding => findStaleKeys(wanted, item);
   beginTask(state, "backfill", finish);
   for (;;) {
@@ -217,18 +202,15 @@ const backfill = async (run: Migrating, task: Extract<MigrationStep, { readonly 
     const pass: Pass = { find, state, rate, dryRun, named: run.named, onPage: () => tell(run, task) };
     await runPass(run, pass);
     if (dryRun) return;
-    if (state.unfit > 0 && !leaveOut) refuseUnfit(run);
+    if (state.unfit > 0 && !leaveOut)
+      throw new EdgetableError(
+        run.named.some(({ problem }) => problem === "missing") ? "migrate.missingSource" : "migrate.invalidKey",
+        `${state.unfit} of the items in "${table}" cannot be in the index: ${toldOf(run.named)} All others have their keys. Correct these items or declare the entry sparse, or pass leaveOut to leave them out, and run the migration again.`,
+        { details: { table, items: state.unfit, first: run.named } },
+      );
     if (state.stale === 0 || (!finish && state.pass >= MOST_PASSES)) return;
     beginPass(state, finish);
   }
-};
-
-/** Looks at every item again once an index exists: DynamoDB leaves out in silence what was written in a wrong type meanwhile. */
-const verify = async (run: Migrating, rate: Rate): Promise<void> => {
-  const task = run.plan.steps.find((one) => one.kind === "backfill");
-  if (!task) return;
-  beginPass(run.state, true);
-  await backfill(run, task, rate);
 };
 
 /** Items that every run of the migration has changed: values are counted by their moves. */
@@ -281,8 +263,14 @@ const takeStep = async (
       await settings.moveValues(run, { node, state, rate, dryRun: settings.dryRun, onPage });
       return undefined;
     }
-    case "createIndex":
-      return createIndex(run, task.index);
+    case "createIndex": {
+      await createIndex(run, task.index);
+      const keys = run.plan.steps.find((one) => one.kind === "backfill");
+      if (!keys) return undefined;
+      // DynamoDB leaves out in silence what was written in a wrong type meanwhile: every item is looked at again.
+      beginPass(run.state, true);
+      return backfill(run, keys, rate);
+    }
     case "reshard": {
       const { lease, indexLag, signal, deadline } = run.settings;
       const settings = {
@@ -314,9 +302,12 @@ const nextOf = ({ steps }: MigrationPlan): string => {
   ].join(", ")}.`;
 };
 
-/** The steps that wait until no process with an older model is left. */
-const waits = ({ kind }: MigrationStep): boolean =>
-  kind === "createIndex" || kind === "deleteIndex" || kind === "record" || kind === "reshard";
+/** The steps that pass over the items of the table: a dry run looks at what they would change. */
+const PASSES: readonly MigrationStep["kind"][] = ["convert", "derive", "reserve", "backfill", "moveValues"];
+/** The steps that wait for `finish`: until no process with an older model is left. */
+const WAITING: readonly MigrationStep["kind"][] = ["reshard", "createIndex", "deleteIndex", "record"];
+/** The steps that older writers do not undo: where a plan has no others, it needs no `finish`. */
+const LASTING: readonly MigrationStep["kind"][] = ["setExpiry", "setTable", "moveValues", "record"];
 
 /** Begins the migration in the record, unless this model's has begun already. */
 const begin = async (run: Migrating, record: ModelRecord): Promise<ModelRecord> => {
@@ -332,8 +323,10 @@ const begin = async (run: Migrating, record: ModelRecord): Promise<ModelRecord> 
   return begin(run, now);
 };
 
+/** Takes the steps of the plan, and says whether the table follows the model then. */
 const takeSteps = async (run: Migrating): Promise<boolean> => {
   const { session, settings } = run;
+  // Another process may have taken steps before this one had the lease.
   const { plan, record, table } = await planOf(run, settings.inPlace);
   run.plan = plan;
   run.items = table.ItemCount ?? 0;
@@ -342,13 +335,10 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
   if (plan.steps.length === 0) return true;
   const rate = rateOf(table, settings.share);
   const before = settings.dryRun ? record : await begin(run, record);
-  // Where nothing waits for older writers, there is nothing to confirm.
-  const finishes = settings.finish || plan.steps.every(({ kind }) => ["setExpiry", "setTable", "moveValues", "record"].includes(kind));
+  const finishes = settings.finish || plan.steps.every(({ kind }) => LASTING.includes(kind));
   for (const task of plan.steps) {
-    if (settings.dryRun ? !["backfill", "convert", "derive", "reserve", "moveValues"].includes(task.kind) : !finishes && waits(task))
-      continue;
+    if (settings.dryRun ? !PASSES.includes(task.kind) : !finishes && WAITING.includes(task.kind)) continue;
     await takeStep(run, task, { rate, since: before.migration?.since ?? 0 });
-    if (task.kind === "createIndex") await verify(run, rate);
   }
   if (settings.dryRun || !finishes) return false;
   const renamed = before.current && endedRenamings(session.catalog, before.current);
@@ -389,9 +379,6 @@ const resumeFrom = (run: Migrating, facts: JobFacts): void => {
   });
 };
 
-/** Whether a process is running the migration, or has left it behind. */
-const hasJob = (run: Run): Promise<boolean> => step(run, async () => (await jobOf(run.session)) !== undefined);
-
 /** The job of the table's migration. */
 export const jobOf = async (session: Session): Promise<Job | undefined> => {
   try {
@@ -430,7 +417,7 @@ export const runMigration = async (session: Session, settings: MigrationSettings
       cost: run.cost,
     });
     // A process that died after the last step has left its job behind.
-    if (plan.steps.length === 0 && (settings.dryRun || !(await hasJob(opened)))) return report(true);
+    if (plan.steps.length === 0 && (settings.dryRun || !(await step(opened, async () => jobOf(session))))) return report(true);
     if (settings.dryRun) return report(await takeSteps(run));
     const request = { id: MIGRATION_JOB, kind: "migrate", duration: settings.lease, facts: factsOf(run), resumes: false } as const;
     run.lease = await takeLease(session, request, { ...bookkeeping(session, REQUEST_DEADLINE), signal: run.signal });

@@ -28,6 +28,9 @@ const secondaryIndex = (index: Index): GlobalSecondaryIndex => ({
   Projection: projection(index),
 });
 
+/** What a stream has to record, so that its records are events: what an item was and what it is. */
+export const IMAGES = "NEW_AND_OLD_IMAGES";
+
 /** The CreateTable of a model: the table with all its indexes, on demand, and with a stream if it is wanted. */
 export const createTableInput = (catalog: Catalog, stream = false): CreateTableInput => {
   const indexes = [catalog.index, ...catalog.indexes];
@@ -38,7 +41,7 @@ export const createTableInput = (catalog: Catalog, stream = false): CreateTableI
     KeySchema: keySchema(catalog.index),
     ...(catalog.indexes.length === 0 ? {} : { GlobalSecondaryIndexes: catalog.indexes.map(secondaryIndex) }),
     BillingMode: "PAY_PER_REQUEST",
-    ...(stream ? { StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } } : {}),
+    ...(stream ? { StreamSpecification: { StreamEnabled: true, StreamViewType: IMAGES } } : {}),
   };
 };
 

@@ -1,4 +1,5 @@
 import { lacksImages } from "../executor/administer-table.ts";
+import { IMAGES } from "../requests/table.ts";
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { Meter } from "../executor/call.ts";
 import { backOff, type Session } from "../executor/session.ts";
@@ -48,7 +49,6 @@ const PAUSES = { baseDelay: 50, maxDelay: 5000 };
 // Milliseconds that a request is tried for, and that one attempt takes.
 const DEADLINE = 60_000;
 const ATTEMPT = 10_000;
-const IMAGES = "NEW_AND_OLD_IMAGES";
 
 /** Whether an iterator is too old to be used: 15 minutes (GetShardIterator's reference). */
 export const isExpiredIterator = (error: unknown): boolean =>
