@@ -156,7 +156,7 @@ const asOf = (driver: Driver): ((tenant: Row) => object) => {
     const tenant = { ...given };
     const send: Session["send"] = async (...request) =>
       (await (guard ??= import("../executor/tenant-guard.ts"))).sendAs(session, tenant, request);
-    // The connection that it was made from closes.
+    // Only the connection that it was made from closes the sockets.
     const close = async (): Promise<void> => undefined;
     // Plans have no values: all tenants share them.
     plan ??= plannerOf({ ...catalog, tenant }, driver.rulesOff);

@@ -11,7 +11,7 @@ import { encodeBatchGet } from "../requests/encode-read.ts";
 import { encodeBatchWrite, inBatches, writeRequest, encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-direct.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { DERIVED } from "../schema/facts.ts";
+import { NODE_REVISION } from "../schema/facts.ts";
 import { COUNT, OWNER } from "../schema/system-items.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
@@ -67,7 +67,8 @@ const ONCE =
   "sent once: if its answer is lost, the call ends in execute.ambiguous, because a second request would add to the first; { idempotent: true } makes it exact, for twice the write units";
 
 /** True if a step adds to derived attributes of a node. */
-const isDerivedChange = (item: WriteItem): boolean => item.kind === "update" && item.shape?.kind === "node" && DERIVED in item.changes.add;
+const isDerivedChange = (item: WriteItem): boolean =>
+  item.kind === "update" && item.shape?.kind === "node" && NODE_REVISION in item.changes.add;
 
 /** Why a write is a transaction, which costs twice the units. */
 const transactionNote = ({ items }: Ready): string | undefined => {

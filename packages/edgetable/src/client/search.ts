@@ -198,20 +198,16 @@ export class SearchQuery {
   }
 
   #ends(end: "from" | "to", options: EndsOptions = {}): SearchQuery {
-    this.#checkEdges();
+    const other = this.#state.kinds.find(({ of }) => of !== "edge");
+    if (other)
+      throw new EdgetableError("plan.unsupported", `"${other.name}" is a ${other.of} and has no ends: ask for its rows().`, {
+        details: { kind: other.name },
+      });
     const { select } = checkOptions(options, endsOptions);
     if (!select) return this;
     const { edges } = this.#driver.catalog;
     const types = this.#state.kinds.flatMap(({ name }) => defined(edges[name], name)[end]);
     return this.#with({ ends: nodeFields(this.#driver, [...new Set(types)], select) });
-  }
-
-  #checkEdges(): void {
-    const other = this.#state.kinds.find(({ of }) => of !== "edge");
-    if (!other) return;
-    throw new EdgetableError("plan.unsupported", `"${other.name}" is a ${other.of} and has no ends: ask for its rows().`, {
-      details: { kind: other.name },
-    });
   }
 }
 

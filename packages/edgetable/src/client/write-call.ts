@@ -5,7 +5,7 @@ import type { CallContext } from "../executor/session.ts";
 import { type LogicalWrite, verbOf } from "../ir/logical-write.ts";
 import { type Catalog, idPaths } from "../schema/catalog.ts";
 import { showReason, type NotWritten, type WriteOutcome, type Written } from "../ir/write-outcome.ts";
-import { loadUpserts } from "../planner/writes/plan-write.ts";
+import { loadRareWrites } from "../planner/writes/plan-write.ts";
 import { loadRules } from "../planner/writes/rules/index.ts";
 import { cascades } from "../planner/writes/rules/required-nodes.ts";
 import type { Driver } from "./driver.ts";
@@ -64,7 +64,7 @@ export const loadWriteExplanation = async ({ catalog }: WriteDriver): Promise<ty
 const explain = async (driver: WriteDriver, writes: readonly LogicalWrite[], token?: string): Promise<WriteExplanation> => {
   const valid = await validated(driver, writes);
   const { explainWrites } = await loadWriteExplanation(driver);
-  await loadUpserts(valid);
+  await loadRareWrites(valid);
   return explainWrites(driver.catalog, valid, { livingAt: driver.context({}).livingAt, now: driver.session.effects.now(), token });
 };
 
@@ -85,7 +85,7 @@ const finishJobs = async (
   of: { readonly run: RunOptions; readonly context: CallContext },
 ): Promise<FinishedJobs> => (await import("./finish-jobs.ts")).finishCopyJobs(driver, ids, of);
 
-/** A call with what a write's call has more than others. */
+/** Gives a call the members that only calls of writes have. */
 export const asWriteCall = <Row>(
   driver: WriteDriver,
   call: Call<WriteOutcome<Row>, WriteExplanation>,

@@ -64,7 +64,7 @@ export interface Rows {
   readonly next: Position | undefined;
   /** Why it ended before it found as many rows as it was asked for, with more to read. */
   readonly stopped?: ReadStop | undefined;
-  /** Of a read over shards: where the rows begin among others of the first one's sort key, seen from the other side. */
+  /** Of a read over shards: which rows under the first row's sort key come before it, for a page in the other direction. */
   readonly begun?: Ties | undefined;
 }
 
@@ -132,7 +132,7 @@ export const readRow = (
       onStray({ key: keyOfItem(catalog, item), item, reason: `it does not read as "${shape.definition}": ${error.message}` });
     return undefined;
   }
-  // Edgetable's own items hold no copies.
+  // In Edgetable's own layout, no attribute repeats a field of the key.
   if (!catalog.escapes) for (const one of driftedFields(shape, item, row)) context.meter.drifts({ key: keyOfItem(catalog, item), ...one });
   return row;
 };

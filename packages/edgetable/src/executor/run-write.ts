@@ -11,8 +11,8 @@ import {
   type ValidRows,
   type WritePlan,
 } from "../ir/write-plan.ts";
-import { exactText } from "../keys/value-text.ts";
-import { loadUpserts, planWrites } from "../planner/writes/plan-write.ts";
+import { exactText } from "../keys/template.ts";
+import { loadRareWrites, planWrites } from "../planner/writes/plan-write.ts";
 import { loadRules } from "../planner/writes/rules/index.ts";
 import { isOfShape } from "../requests/decode-item.ts";
 import { VERSION } from "../requests/encode-item.ts";
@@ -358,7 +358,7 @@ const planReading = async (
 const NOTHING: Images = Object.freeze({});
 
 /**
- * Makes what a planner plans: reads what the plan needs, writes on condition that it is unchanged, and
+ * Carries out what a planner plans: reads what the plan needs, writes on condition that it is unchanged, and
  * plans again from the items that refused the write when it is not.
  *
  * @param read what the caller has read already, by the needs' ids
@@ -399,7 +399,7 @@ export const runPlanned = async (
   });
 };
 
-/** Makes what a planner plans from what its caller has read: if the items have changed since, the write fails. */
+/** Carries out a plan that was made from what the caller has read: if the items have changed since, the write fails. */
 export const runOnce = (session: Session, planner: () => WritePlan, context: CallContext): Promise<WriteResult> => {
   let isPlanned = false;
   const once: WritePlanner = () => {
@@ -412,7 +412,7 @@ export const runOnce = (session: Session, planner: () => WritePlan, context: Cal
 
 /** Makes writes together; see {@link runPlanned}. */
 export const runWrites = async (session: Session, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> => {
-  const loading = loadUpserts(writes);
+  const loading = loadRareWrites(writes);
   if (loading) await loading;
   return runPlanned(
     session,

@@ -77,9 +77,11 @@ export interface Search {
   readonly name: string;
   /** Fields that the call fixes by equality. */
   readonly known: readonly KnownField[];
-  /** Fields that the call ranges over, those that its conditions say are there, and all that it has conditions on. */
+  /** Fields that the call ranges over. */
   readonly ranged: readonly string[];
+  /** Fields that a row which meets the conditions must have. */
   readonly present: readonly string[];
+  /** All fields that the call has conditions on. */
   readonly asked: readonly string[];
   /** Comparisons of the field by which the chosen index is sorted, once a rule has moved them here. */
   readonly range: readonly Condition[];

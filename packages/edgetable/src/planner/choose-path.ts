@@ -80,8 +80,10 @@ const scoreOf = (path: AccessPath, { known, ranged }: GivenFields): number =>
   (path.prefix?.complete ? 20 : 0);
 
 /**
- * Ranks paths: first those whose keys take most conditions; then, unless every row of the index is read anyway, by predicted
- * price. Rows of an index that holds a part of its items lack the rest, so that a lower price alone does not choose one.
+ * Ranks paths by predicted price, and at the same price by how many conditions their keys take. Rows of an index that projects
+ * a part of its items lack the rest: the path that takes most conditions decides whether whole or partial rows come first.
+ *
+ * @param byPrice false if every row of the index is read anyway
  */
 export const ranked = (choices: readonly Choice[], given: GivenFields, byPrice: boolean): readonly Choice[] => {
   if (choices.length < 2) return choices;

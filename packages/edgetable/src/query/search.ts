@@ -86,8 +86,8 @@ const chosen = (lists: readonly ValueList[], size: number): readonly (readonly V
 };
 
 /**
- * The lists of a search over which it may be spread, so many at a time: each value once. No key holds null, so that a list
- * with one is looked for in what was read.
+ * The combinations of so many lists of a search over which it may be spread, each with distinct values. No key holds null:
+ * a list with null filters what was read.
  */
 export const listsOf = ({ conditions, values }: SearchState, size: number): readonly (readonly ValueList[])[] => {
   const lists = conditions.flatMap(({ path, operator, slot }) => {

@@ -144,7 +144,7 @@ export const attributesOf = (definition: AnyNode | AnyEdge | AnyPart): readonly 
 };
 
 /** The attribute of a node's item that counts the changes of its derived attributes by transactions. */
-export const DERIVED = "~derived";
+export const NODE_REVISION = "~derived";
 
 /** The attributes of a node's item with the sum and the number behind an average. */
 export const sumHidden = (attribute: string): string => `~sum#${attribute}`;
@@ -181,5 +181,5 @@ export const hiddenNames = ({ derived = {} }: Pick<AnyNode, "derived">): readonl
  * last write of the whole item, in milliseconds since 1970; once the stream has refreshed it, one more each time, and negative.
  */
 export const COPY_REVISION = "~copies";
-/** Attributes of items that rows never show. */
-export const HIDDEN: readonly string[] = [DERIVED, COPY_REVISION];
+/** Attributes that rows never show, of any item; those of a model's derived attributes are {@link hiddenNames}. */
+export const HIDDEN: readonly string[] = [NODE_REVISION, COPY_REVISION];

@@ -3,11 +3,11 @@ import { keyId, type WriteItem } from "../ir/write-plan.ts";
 import { decimalIn, decodeValue, sameAttribute } from "../requests/attribute-value.ts";
 import { encodeField, expectedAttributes } from "../requests/encode-item.ts";
 import type { EndId } from "../ir/logical-write.ts";
-import { type AggregateFact, COPY_REVISION, countHidden, DERIVED, isKeptInNode, sumHidden } from "../schema/facts.ts";
+import { type AggregateFact, COPY_REVISION, countHidden, NODE_REVISION, isKeptInNode, sumHidden } from "../schema/facts.ts";
 import { COUNT } from "../schema/system-items.ts";
 import { readDegreeGuard } from "../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
-import { exactText } from "../keys/value-text.ts";
+import { exactText } from "../keys/template.ts";
 import { shown } from "../util/check-options.ts";
 import { readDecimal } from "../util/decimal.ts";
 import { isNumber } from "../util/json-text.ts";
@@ -191,10 +191,10 @@ export const judgeAggregates = (judging: Judging, seen: SeenRow): void => {
   const stale = checkRow(catalog, seen).findings.filter(({ kind, attribute = "" }) => kind !== "drift" && entries.has(attribute));
   const step = rewrite(judging, seen, wrong.values, wrong.exact);
   // The revision tells apart what is the same again after two changes.
-  const unchanged = settled([{ kind: "equals", attribute: DERIVED, value: item[DERIVED], failure: UNSURE }]);
-  const changes = step.kind === "update" ? { ...step.changes, add: { [DERIVED]: { N: "1" } } } : undefined;
+  const unchanged = settled([{ kind: "equals", attribute: NODE_REVISION, value: item[NODE_REVISION], failure: UNSURE }]);
+  const changes = step.kind === "update" ? { ...step.changes, add: { [NODE_REVISION]: { N: "1" } } } : undefined;
   if (step.kind !== "update" || !changes) return;
-  const terms = DERIVED in item ? step.terms : [...step.terms, ...unchanged];
+  const terms = NODE_REVISION in item ? step.terms : [...step.terms, ...unchanged];
   judging.problems.push({ findings: [first, ...rest, ...stale], mend: writes({ ...step, terms, changes }) });
 };
 

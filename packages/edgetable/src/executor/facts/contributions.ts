@@ -10,7 +10,7 @@ import {
 } from "../../planner/writes/rules/aggregates.ts";
 import { edgeCopies, type EdgeCopy, shapeBetween } from "../../planner/writes/rules/edge-copies.ts";
 import type { Subject } from "../../planner/writes/working-set.ts";
-import { exactText } from "../../keys/value-text.ts";
+import { exactText } from "../../keys/template.ts";
 import { encodeValue, keepDigits } from "../../requests/attribute-value.ts";
 import { decodeItem, refers, shapeOf } from "../../requests/decode-item.ts";
 import { digitsIn, encodeField, keyIfComplete, keyOfItem } from "../../requests/encode-item.ts";

@@ -1,7 +1,7 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { keyId } from "../../ir/write-plan.ts";
-import { exactText } from "../../keys/value-text.ts";
+import { exactText } from "../../keys/template.ts";
 import { removalOf, type Sweep } from "../../planner/writes/plan-deletion.ts";
 import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
 import { derive, loadRules } from "../../planner/writes/rules/index.ts";

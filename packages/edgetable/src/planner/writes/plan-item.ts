@@ -36,7 +36,7 @@ const itemOf = (catalog: Catalog, write: CreateWrite | PutWrite | UpdateWrite | 
   return { subject, shape: subject.entry.shape };
 };
 
-/** Those of what Edgetable keeps in the item of a row, which a put takes over. */
+/** The stored numbers of the derived attributes in an item, which a put takes over with all their digits. */
 export const digitsKept = ({ definition }: Subject["entry"], shape: Shape, image: Item | null | undefined): Digits | undefined => {
   if (!image || definition.kind === "part" || !definition.derived) return undefined;
   const kept = new Set([...Object.keys(definition.derived), ...hiddenNames(definition)]);

@@ -30,8 +30,8 @@ const loadPathRules = loadOnce(async () => {
   return loaded;
 });
 
-/** Loads what plans upserts and changes by path, if a call has one; gives nothing to wait for if it has none. */
-export const loadUpserts = (writes: readonly LogicalWrite[]): Promise<void> | undefined => {
+/** Loads what plans upserts and changes by path, which few calls have; gives nothing to wait for if there are none. */
+export const loadRareWrites = (writes: readonly LogicalWrite[]): Promise<void> | undefined => {
   const rules = writes.some(isByPath) ? loadPathRules() : undefined;
   if (upserts || !writes.some(({ kind }) => kind === "upsert" || kind === "upsertEdge"))
     return rules instanceof Promise ? rules.then(() => undefined) : undefined;
@@ -59,9 +59,9 @@ const planOne = (working: WorkingSet, write: LogicalWrite): Planned => {
     case "unlink":
       return planUnlink(working, write);
     case "upsert":
-      return defined(upserts, "loadUpserts() before an upsert is planned").planUpsert(working, write);
+      return defined(upserts, "loadRareWrites() before an upsert is planned").planUpsert(working, write);
     case "upsertEdge":
-      return defined(upserts, "loadUpserts() before an upsert is planned").planUpsertEdge(working, write);
+      return defined(upserts, "loadRareWrites() before an upsert is planned").planUpsertEdge(working, write);
     default:
       return unreachable(write);
   }

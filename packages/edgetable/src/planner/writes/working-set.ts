@@ -16,13 +16,12 @@ import {
   type ValidRows,
   type WriteItem,
 } from "../../ir/write-plan.ts";
-import { exactText } from "../../keys/value-text.ts";
-import { renderPrefix, renderTemplate } from "../../keys/render-template.ts";
+import { exactText, renderPrefix, renderTemplate } from "../../keys/template.ts";
 import { decimalIn, keepDigits } from "../../requests/attribute-value.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { encodeItem, keyIfComplete, keyOf, keyOfItem, typeAttributeValue, VERSION } from "../../requests/encode-item.ts";
 import { type Catalog, type EdgeEntry, kindMarks, type NodeEntry, ownerFields, type PartEntry, type Shape } from "../../schema/catalog.ts";
-import { DERIVED, derivedNames } from "../../schema/facts.ts";
+import { NODE_REVISION, derivedNames } from "../../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { addDecimals } from "../../util/decimal.ts";
 import { defined } from "../../util/invariant.ts";
@@ -89,13 +88,13 @@ export type Settled<C extends Contribution = Contribution> = WriteItem | { reado
 /** A row with what follows from other rows, or why it cannot be written; undefined while something has to be read. */
 export type Filled = { readonly kind: "row"; readonly row: Row } | { readonly kind: "failure"; readonly failure: Failure } | undefined;
 
-/** A derived fact that is stored in items other than the row's. */
 /** What follows, by all rules, from a change of another row that a rule stages. */
 export interface OtherRules {
   readonly looksAt: (catalog: Catalog, change: RowChange) => Look | undefined;
   readonly stageDerived: (working: WorkingSet, change: RowChange) => void;
 }
 
+/** A derived fact that is stored in items other than the row's. */
 export interface ItemRule<C extends Contribution = Contribution> {
   readonly name: string;
   /** True if concurrent writers meet in these items, so that a load writes the rows one after the other. */
@@ -357,7 +356,7 @@ const joinUpdates = (one: AttributeChanges, other: AttributeChanges): AttributeC
   const { set, remove, add, append, defaults, paths } = one;
   if (paths && other.paths) return undefined;
   const within = Object.fromEntries([...(paths ?? []), ...(other.paths ?? [])].map(({ attribute }) => [attribute, true]));
-  const { [DERIVED]: _revision, ...added } = add;
+  const { [NODE_REVISION]: _revision, ...added } = add;
   const names = { ...set, ...added, ...append, ...defaults, ...Object.fromEntries(remove.map((name) => [name, true])) };
   const more = { ...other.set, ...other.add, ...other.append, ...Object.fromEntries(other.remove.map((name) => [name, true])) };
   if (hasAnyOf(more, names) || hasAnyOf(within, { ...names, ...more })) return undefined;
@@ -450,8 +449,8 @@ export const settle = (working: WorkingSet): SettledItems => {
       const { of } = item;
       const write = members.find(({ contribution }) => contribution === of)?.write ?? 0;
       if (of.failure) failed ??= { write, failure: of.failure };
+      continue;
     }
-    if (item.kind === "failure") continue;
     if (members.length === 1) items.push({ item, writes: [members[0]!.write] });
     else {
       const asked = members.map((one) => ({ write: one.write, failures: failuresOf(one) }));

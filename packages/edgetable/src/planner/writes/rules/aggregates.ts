@@ -8,7 +8,7 @@ import type { Catalog, EdgeEntry, NodeEntry, PartEntry, Shape } from "../../../s
 import {
   type AggregateFact,
   countHidden,
-  DERIVED,
+  NODE_REVISION,
   type DerivedFact,
   hiddenNames,
   isKeptInNode,
@@ -167,7 +167,7 @@ const keptByPut = ({ subject, before, after }: RowChange): Look | undefined => {
   if (subject.kind === "part" || before !== undefined || !after || !subject.entry.definition.derived) return undefined;
   const { definition } = subject.entry;
   return {
-    fields: [...Object.keys(definition.derived ?? {}), ...hiddenNames(definition), DERIVED],
+    fields: [...Object.keys(definition.derived ?? {}), ...hiddenNames(definition), NODE_REVISION],
     reason: "its derived attributes are kept",
   };
 };
@@ -175,7 +175,7 @@ const keptByPut = ({ subject, before, after }: RowChange): Look | undefined => {
 /** What an item holds for its derived attributes beside its row. */
 const hiddenIn = (definition: Pick<NodeEntry["definition"], "derived">, image: Item): Row => {
   const row: Record<string, unknown> = {};
-  for (const name of [...hiddenNames(definition), DERIVED]) {
+  for (const name of [...hiddenNames(definition), NODE_REVISION]) {
     const stored = image[name];
     if (stored) row[name] = decodeValue(stored);
   }
@@ -308,7 +308,7 @@ const settleNode = (
   );
   const showsAverage = changed.some((name) => behind.includes(name));
   const look: Look | undefined = showsAverage ? { fields: behind, reason: "the average follows from its sum" } : undefined;
-  const exact: Record<string, string> = { [DERIVED]: "1" };
+  const exact: Record<string, string> = { [NODE_REVISION]: "1" };
   const terms: Term[] = [...marked];
   for (const name of changed) {
     const isKept = image === undefined || Object.hasOwn(image, name) || behind.includes(name);

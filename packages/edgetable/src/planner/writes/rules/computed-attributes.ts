@@ -1,8 +1,7 @@
 import { EdgetableError, isEdgetableError } from "../../../errors/edgetable-error.ts";
 import type { Changes, Guards } from "../../../ir/logical-write.ts";
 import { type AttributeChanges, type AttributePathChange, keyId, type Term, type WriteItem } from "../../../ir/write-plan.ts";
-import type { FieldPart, Template } from "../../../keys/key-template.ts";
-import { hasKey } from "../../../keys/template.ts";
+import { type FieldPart, hasKey, type Template } from "../../../keys/template.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
 import {
   attributeOf,
@@ -265,7 +264,7 @@ export const withTimes = (
 export const atTime = (working: WorkingSet, { times }: Shape, changes: Changes): Changes =>
   times?.modified === undefined ? changes : { ...changes, set: { ...changes.set, [times.modified]: timeOf(working, times) } };
 
-/** Why an item has to be read of which nothing but the time of its creation is needed. */
+/** Why an item is read of which only the time of its creation is needed. */
 export const KEEPS_CREATED = "the time of its creation is kept";
 
 /**

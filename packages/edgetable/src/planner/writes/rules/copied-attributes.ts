@@ -2,14 +2,13 @@ import { EdgetableError } from "../../../errors/edgetable-error.ts";
 import { TRANSACTION_ITEMS } from "../../../ir/capacity.ts";
 import type { EndId } from "../../../ir/logical-write.ts";
 import { type Failure, keyId, type ListedItems, listedItems, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
-import { sameValue } from "../../../keys/value-text.ts";
-import { renderTemplate } from "../../../keys/render-template.ts";
+import { renderTemplate, sameValue } from "../../../keys/template.ts";
 import { decodeValue } from "../../../requests/attribute-value.ts";
 import { decodeItem, shapeOf } from "../../../requests/decode-item.ts";
 import { digitsIn, keyIfComplete, keyOf } from "../../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry, Shape } from "../../../schema/catalog.ts";
 import { endTypes } from "../../../schema/definition.ts";
-import { type CopyFact, COPY_REVISION, DERIVED } from "../../../schema/facts.ts";
+import { type CopyFact, COPY_REVISION, NODE_REVISION } from "../../../schema/facts.ts";
 import { placeText } from "../../../schema/stored-id.ts";
 import { COUNT, HOLDER, JOB_FACTS, JOB_TYPE, KIND, RUNS, UNTIL } from "../../../schema/system-items.ts";
 import { degreeGuard, jobState, ownerText, systemKeyItem, systemType } from "../../../schema/system-keys.ts";
@@ -107,8 +106,8 @@ const siblingRow = (working: WorkingSet, { node, key }: CopySource): { readonly 
         : write.kind === "create" || write.kind === "put"
           ? [write, undefined]
           : [undefined, write.kind === "update" ? write : undefined];
-    const own = keyIfComplete(catalog, shape, whole?.row ?? update?.id ?? {});
-    if (!own || !sameKey(own, key)) continue;
+    const written = keyIfComplete(catalog, shape, whole?.row ?? update?.id ?? {});
+    if (!written || !sameKey(written, key)) continue;
     if (!update) return whole ? { row: whole.row } : null;
     const image = imageOf(working, { shape, key }, "its attributes are copied, and change in the same call");
     if (image === undefined) return undefined;
@@ -118,10 +117,10 @@ const siblingRow = (working: WorkingSet, { node, key }: CopySource): { readonly 
   return null;
 };
 
-/** True if a write of the same call writes an edge or part whole, with the copies of its own. */
+/** True if a write of the same call writes an edge or part whole, and fills in its copies itself. */
 const isWrittenWhole = ({ catalog, writes }: WorkingSet, { subject, places }: Copying): boolean => {
-  const [own] = places;
-  const key = own && keyOf(catalog, own.shape, own.row);
+  const [first] = places;
+  const key = first && keyOf(catalog, first.shape, first.row);
   return writes.some((write) => {
     if (subject.kind === "part") {
       if ((write.kind !== "create" && write.kind !== "put") || write.of !== "part" || write.name !== subject.entry.name) return false;
@@ -146,8 +145,10 @@ const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, row, image)
     const before = image && decodeItem(catalog, subject.entry.shape, image);
     const attribute = before && immutableSources(catalog, subject.entry).find((field) => !sameValue(own(before, field), own(row, field)));
     if (attribute) return { kind: "failure", failure: { reason: "immutable", attribute } };
-    const revision = spreadPlaces(catalog, subject.entry.name).some(({ onto }) => onto.kind === "part") ? image?.[DERIVED] : undefined;
-    return { kind: "row", row: revision ? { ...row, [DERIVED]: decodeValue(revision) } : row };
+    const revision = spreadPlaces(catalog, subject.entry.name).some(({ onto }) => onto.kind === "part")
+      ? image?.[NODE_REVISION]
+      : undefined;
+    return { kind: "row", row: revision ? { ...row, [NODE_REVISION]: decodeValue(revision) } : row };
   }
   const filled: Record<string, unknown> = { ...row };
   // A refresh by the stream or a job changes what it has read, or nothing.
@@ -187,7 +188,7 @@ const sourceTypes = (catalog: Catalog, { onto, end }: CopyFact): readonly string
 };
 
 /** What a row's copies require of a node, or of the number of its edges. */
-interface Required extends Contribution {
+interface Requirement extends Contribution {
   readonly node: NodeEntry;
   /** The attributes that must still be as they were read. */
   readonly fields: readonly string[];
@@ -197,11 +198,11 @@ interface Required extends Contribution {
   readonly count?: number | undefined;
 }
 
-const NONE: readonly Required[] = [];
+const NONE: readonly Requirement[] = [];
 
-const requiredOf = (catalog: Catalog, { subject, after, changes }: RowChange): readonly Required[] => {
+const requirementsOf = (catalog: Catalog, { subject, after, changes }: RowChange): readonly Requirement[] => {
   if (subject.kind === "node" || !after || changes) return NONE;
-  return copySources(catalog, subject, after).flatMap(({ key, node, copies, end, id }): Required[] => {
+  return copySources(catalog, subject, after).flatMap(({ key, node, copies, end, id }): Requirement[] => {
     const mustHold = copies.filter(({ freshness }) => freshness === "transaction" || (freshness === "stream" && isChecked(subject)));
     if (mustHold.length === 0) return [];
     const failure: Failure = { reason: "endMissing", end, id: id.id };
@@ -210,7 +211,7 @@ const requiredOf = (catalog: Catalog, { subject, after, changes }: RowChange): r
   });
 };
 
-const settleRequired = (working: WorkingSet, required: readonly [Required, ...Required[]]): WriteItem | null | undefined => {
+const settleRequirements = (working: WorkingSet, required: readonly [Requirement, ...Requirement[]]): WriteItem | null | undefined => {
   const { catalog, images } = working;
   const [{ key, node, count }] = required;
   if (required.some((one) => "count" in one)) {
@@ -223,15 +224,15 @@ const settleRequired = (working: WorkingSet, required: readonly [Required, ...Re
   let terms: readonly Term[] = [];
   for (const { fields } of required) terms = unitedTerms(terms, unchangedFields(catalog, { shape: node.shape, image }, fields));
   if (!required.some(({ notes }) => notes)) return { kind: "check", key, terms, shape: node.shape };
-  const changes = { set: {}, remove: [], add: { [DERIVED]: { N: "1" } }, append: {} };
+  const changes = { set: {}, remove: [], add: { [NODE_REVISION]: { N: "1" } }, append: {} };
   return { kind: "update", key, terms: [{ kind: "present", failure: STALE }, ...terms], shape: node.shape, changes };
 };
 
-/** A changed attribute of a node and the rows that have a copy of it. */
+/** Changed attributes of a node, and how their copies follow. */
 interface Spread {
   readonly node: EndId;
   readonly entry: NodeEntry;
-  /** By the copy's name its new value. */
+  /** New values, by the names of the copies. */
   readonly values: Readonly<Record<string, unknown>>;
   readonly others: OtherRules;
   readonly end: End;
@@ -336,7 +337,7 @@ const spreadOverEdges = (working: WorkingSet, entry: EdgeEntry, what: Spread): v
   });
   if (!found) return;
   if (isTooMuch(working, found, what)) return stageJob(working, onto, what);
-  contribute(working, { rule: copiedAttributes, key: guardKey, node: source, fields: [], notes: false, count } as Required);
+  contribute(working, { rule: copiedAttributes, key: guardKey, node: source, fields: [], notes: false, count } as Requirement);
   for (const item of found) {
     const shape = shapeOf(catalog, [...entry.shapes, ...entry.mirrors], item);
     if (!shape) continue;
@@ -445,7 +446,7 @@ const lookOfNode = (catalog: Catalog, { subject, before, after, changes }: RowCh
   const reason = "its attributes are copied onto other items";
   const byJob = all.some(({ of, beyond }) => concerned.includes(of) && beyond === "job");
   return {
-    fields: hasParts ? [...concerned, DERIVED] : concerned,
+    fields: hasParts ? [...concerned, NODE_REVISION] : concerned,
     reason: byJob ? `${reason}; ${TRANSACTION_ITEMS} or more are changed by a job, at 1 read unit and the write units of each` : reason,
   };
 };
@@ -455,12 +456,12 @@ const lookOfNode = (catalog: Catalog, { subject, before, after, changes }: RowCh
  * are as they were read. A change of the node changes the copies in its own transaction, on condition that the number of
  * edges is as it was: so neither a concurrent link nor an index that lags is missed.
  */
-export const copiedAttributes: ItemRule<Required> = {
+export const copiedAttributes: ItemRule<Requirement> = {
   name: "copied attributes",
   shared: false,
   looksAt: lookOfNode,
   fill: fillCopies,
-  contributions: requiredOf,
-  settle: settleRequired,
+  contributions: requirementsOf,
+  settle: settleRequirements,
   spread,
 };

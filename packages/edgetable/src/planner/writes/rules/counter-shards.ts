@@ -1,6 +1,6 @@
 import type { EndId } from "../../../ir/logical-write.ts";
 import { type Failure, keyId, type Term, type WriteItem } from "../../../ir/write-plan.ts";
-import { exactText } from "../../../keys/value-text.ts";
+import { exactText } from "../../../keys/template.ts";
 import { keyIfComplete } from "../../../requests/encode-item.ts";
 import type { Catalog, NodeEntry } from "../../../schema/catalog.ts";
 import {

@@ -3,7 +3,7 @@ import type { LogicalPlan } from "../../../ir/logical-plan.ts";
 import type { EndId } from "../../../ir/logical-write.ts";
 import type { ReadPlan } from "../../../ir/physical-plan.ts";
 import { type Failure, keyId, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
-import { renderTemplate } from "../../../keys/render-template.ts";
+import { renderTemplate } from "../../../keys/template.ts";
 import type { Catalog, EdgeEntry } from "../../../schema/catalog.ts";
 import { type GuardedEnd, guardedEnds } from "../../../schema/guarded-ends.ts";
 import { COUNT, DEGREE_TYPE, REVISION } from "../../../schema/system-items.ts";
