@@ -12,7 +12,7 @@ import { derivedNames } from "../schema/facts.ts";
 import { timeNames } from "../schema/timestamps.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { own, valueAt } from "../util/row.ts";
-import { attributesOf } from "../executor/scan/read-item.ts";
+import { withoutEnds } from "../executor/scan/read-item.ts";
 import type { Finding } from "./finding.ts";
 import type { SeenRow } from "./see-item.ts";
 
@@ -23,14 +23,13 @@ export interface RowCheck {
   readonly remove: readonly string[];
 }
 
-const isSharded = ({ parts }: Template): boolean => parts.some((part) => part.kind === "field" && part.format.kind === "shard");
-
 type Placing = "elsewhere" | "oldShard" | "wrongShard";
 
 // While a shard count grows, readers look into the shards of the old counts too.
 const placing = ({ row }: SeenRow, template: Template, stored: AttributeValue): Placing => {
   const text = keyTextOf(stored);
-  if (text === undefined || !isSharded(template)) return "elsewhere";
+  const isSharded = template.parts.some((part) => part.kind === "field" && part.format.kind === "shard");
+  if (text === undefined || !isSharded) return "elsewhere";
   try {
     if (renderPartitions(template, row)?.some((partition) => partition.text === text)) return "oldShard";
   } catch (error) {
@@ -167,7 +166,7 @@ const putOf = ({ subject, shape, row: stored }: SeenRow): LogicalWrite | undefin
   // A copy that holds only some attributes cannot fit the schema of all.
   if (shape.copied) return undefined;
   const { entry, from, to } = subject;
-  return { kind: "putEdge", edge: entry.name, from, to, row: attributesOf(row), reverse: {} } as LogicalWrite;
+  return { kind: "putEdge", edge: entry.name, from, to, row: withoutEnds(row), reverse: {} } as LogicalWrite;
 };
 
 const invalidFinding = (seen: SeenRow, error: unknown): Finding => {

@@ -1,5 +1,5 @@
 import { isEdgetableError } from "../errors/edgetable-error.ts";
-import { attributesOf, joinCopies } from "../executor/scan/read-item.ts";
+import { joinCopies, withoutEnds } from "../executor/scan/read-item.ts";
 import { keyId, sameKey, type WriteItem } from "../ir/write-plan.ts";
 import { removalOf } from "../planner/writes/plan-deletion.ts";
 import { planWrites } from "../planner/writes/plan-write.ts";
@@ -72,7 +72,7 @@ export const judgeLead = (judging: Judging, seen: SeenRow & { readonly other: No
   const differences = Object.keys((joined.row["reverse"] as object | undefined) ?? {}).filter((field) => !derived.includes(field));
   const counts = circumstances.differing !== "keep" ? differences.length > 0 || joined.uneven : joined.uneven;
   if (!counts) return;
-  const mine = attributesOf(row);
+  const mine = withoutEnds(row);
   const lacking = Object.keys(mine).filter((field) => !(field in theirs.row));
   const fields = [...differences, ...lacking].slice(0, FIELDS);
   const pick = (from: SeenRow): unknown => Object.fromEntries(fields.map((field) => [field, from.row[field]]));

@@ -5,7 +5,7 @@ import type { EndId } from "../ir/logical-write.ts";
 import type { LogicalPlan } from "../ir/logical-plan.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import { keyId, sameKey } from "../ir/write-plan.ts";
-import { exactText } from "../keys/value-text.ts";
+import { exactText } from "../keys/template.ts";
 import { planRead } from "../planner/plan.ts";
 import { addTo } from "../planner/writes/rules/aggregates.ts";
 import { allEdges, consistentIfPossible } from "../planner/writes/rules/degree-guards.ts";
@@ -85,9 +85,6 @@ const leadingRows = async (
   return rows;
 };
 
-const isLoop = ({ subject }: SeenRow): boolean =>
-  subject.kind === "edge" && subject.from.type === subject.to.type && exactText(subject.from.id) === exactText(subject.to.id);
-
 /**
  * Finds what one fact of a node is made from, page by page; expired items as well. A migration computes facts before the record
  * has its model, so that the record is not asked.
@@ -131,15 +128,17 @@ export const readSums = async (
   const add = (seen: SeenRow): void => {
     // An edge from a node to itself is found in both directions, and adds to both facts at once. An edge that moves in an index
     // while its pages are read may be in two of them.
-    if (isLoop(seen) || need.trustsIndexes) {
+    const { subject } = seen;
+    const isLoop =
+      subject.kind === "edge" && subject.from.type === subject.to.type && exactText(subject.from.id) === exactText(subject.to.id);
+    if (isLoop || need.trustsIndexes) {
       const id = keyId(seen.key);
       if (taken.has(id)) return;
       taken.add(id);
     }
     const { deltas, counters } = derivedOf(catalog, seen);
     for (const { key, added } of deltas) {
-      if (!sameKey(key, need.key)) continue;
-      addTo(sums, added);
+      if (sameKey(key, need.key)) addTo(sums, added);
     }
     for (const { key, node, added } of counters) {
       if (!sameKey(node, need.key)) continue;

@@ -47,13 +47,6 @@ export interface Derived {
 
 const NOTHING: Derived = { claims: [], counts: [], nodes: [], deltas: [], counters: [] };
 
-/** A row without unique values that no marker can hold. `validateSeen` reports them. */
-const markable = (catalog: Catalog, subject: SeenRow["subject"], row: Row): Row => {
-  const unique = subject.kind === "node" ? (subject.entry.definition.unique ?? []) : [];
-  const unfit = unique.filter((field) => unfitForMarker(catalog, { node: subject.entry.name, field }, row));
-  return unfit.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([field]) => !unfit.includes(field)));
-};
-
 /** Asks the rules of writes what has to be there for a row. */
 export const derivedOf = (catalog: Catalog, { subject, row, leads, shape, item }: SeenRow): Derived => {
   if (!leads) return NOTHING;
@@ -63,7 +56,11 @@ export const derivedOf = (catalog: Catalog, { subject, row, leads, shape, item }
   const counters: CounterDelta[] = [];
   let nodes: RequiredNode[] = [];
   const digits = { after: digitsIn(shape, item) };
-  for (const one of derive(catalog, { subject, before: null, after: markable(catalog, subject, row), digits })) {
+  const unique = subject.kind === "node" ? (subject.entry.definition.unique ?? []) : [];
+  // Unique values that no marker can hold: `validateSeen` reports them.
+  const unfit = unique.filter((field) => unfitForMarker(catalog, { node: subject.entry.name, field }, row));
+  const after = unfit.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([field]) => !unfit.includes(field)));
+  for (const one of derive(catalog, { subject, before: null, after, digits })) {
     if (one.rule === uniqueMarkers) claims.push(one as Claim);
     else if (one.rule === degreeGuards) counts.push(one as Count);
     else if (one.rule === aggregates) deltas.push(one as Delta);

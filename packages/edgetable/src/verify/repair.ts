@@ -5,7 +5,7 @@ import { keyId } from "../ir/write-plan.ts";
 import { encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
 import type { Finding, FindingKind, Mend, Problem } from "./finding.ts";
 import { rebuildStreamed } from "./read-streamed.ts";
-import { type Judging, settleCandidates, type Verdict } from "./settle.ts";
+import { settleCandidates, type Settling, type Verdict } from "./settle.ts";
 
 /** A write of a repair, as it is sent or would be: a request, `rebuildFacts`, which computes a node's facts by the stream anew, or `followDocument`, which makes the index items of a row's values follow its document. */
 export interface RepairWrite {
@@ -44,7 +44,7 @@ const encodedAs = ({ session: { catalog } }: Run, mend: Mend): Pick<RepairWrite,
 };
 
 /** Makes the writes of one problem. They change nothing if something that they depend on has changed. */
-const runMend = async ({ run, documents }: Judging, mend: Mend): Promise<void> => {
+const runMend = async ({ run, documents }: Settling, mend: Mend): Promise<void> => {
   if (mend.kind === "none") return;
   if (mend.kind === "rebuild") return rebuildStreamed(run, mend.holder);
   if (mend.kind === "follow") {
@@ -76,21 +76,21 @@ const findingsOf = (problems: readonly Problem[]): readonly Finding[] => problem
  *
  * @returns the findings that are mended
  */
-export const repairItem = async (judging: Judging, { key, problems }: Verdict, settings: RepairSettings): Promise<readonly Finding[]> => {
+export const repairItem = async (settling: Settling, { key, problems }: Verdict, settings: RepairSettings): Promise<readonly Finding[]> => {
   let left = problems;
   for (let round = 0; round < ROUNDS; round++) {
     let written = 0;
     for (const problem of left) {
       if (!isMended(problem, settings)) continue;
-      settings.onWrite?.({ findings: problem.findings, ...encodedAs(judging.run, problem.mend) });
+      settings.onWrite?.({ findings: problem.findings, ...encodedAs(settling.run, problem.mend) });
       if (settings.mode === "dryRun") continue;
       written++;
-      await runMend(judging, problem.mend);
+      await runMend(settling, problem.mend);
     }
     if (settings.rejudges === false && settings.mode === "repair") return findingsOf(problems.filter((one) => isMended(one, settings)));
     if (written === 0) break;
     // Whether a write was refused or not: the table as it is now tells.
-    const { verdicts } = await settleCandidates(judging, [key]);
+    const { verdicts } = await settleCandidates(settling, [key]);
     left = verdicts[0]?.problems ?? [];
   }
   const remaining = new Set(findingsOf(left).map(idOf));

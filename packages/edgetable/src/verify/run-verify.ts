@@ -1,4 +1,3 @@
-import type { DocumentKeeper } from "./judging.ts";
 import { addCosts, type Cost, type Meter } from "../executor/call.ts";
 import { checkLease } from "../executor/jobs/job-store.ts";
 import { pace, REQUEST_DEADLINE, type Run } from "../executor/jobs/run-job.ts";
@@ -12,10 +11,11 @@ import { checkRow, validateSeen } from "./check-row.ts";
 import type { Collector, KindReport } from "./collect.ts";
 import type { Finding } from "./finding.ts";
 import { openFolds } from "./fold-memos.ts";
+import type { Circumstances, DocumentKeeper } from "./judging.ts";
 import { type Differing, isAlwaysJudged, isSuspect, tally } from "./relations.ts";
 import { repairItem, type RepairSettings } from "./repair.ts";
 import { seeItem } from "./see-item.ts";
-import { type Judging, settleCandidates, type Verdict } from "./settle.ts";
+import { settleCandidates, type Settling } from "./settle.ts";
 import type { Tallies } from "./tallies.ts";
 
 /** How a table is verified. */
@@ -96,21 +96,36 @@ const reportProgress = (verification: Verification): void => {
 const AT_ONCE = 100;
 const BATCHES = 4;
 
-/** Takes the keys of candidates, and judges them in batches while the scan goes on. */
-interface Court {
+/** Items that are judged in batches while the scan goes on. */
+interface Candidates {
+  /** Gives something to wait for while enough batches are being judged. */
   add(key: Key): Promise<void> | undefined;
   /** Judges what is left, and waits for everything. */
   end(): Promise<void>;
 }
 
-const openCourt = (judging: Judging, take: (verdict: Verdict) => Promise<void>, giveUp: (items: number) => void): Court => {
+const openCandidates = (
+  verification: Verification,
+  scope: Circumstances["scope"],
+  told: (finding: Finding) => void = () => undefined,
+): Candidates => {
+  const { run, settings, collector } = verification;
+  const { settle, trustsIndexes, staleAfter, differing, streamed, documents, repair } = settings;
+  const settling: Settling = { run, settle, trustsIndexes, staleAfter, documents, circumstances: () => ({ scope, differing, streamed }) };
   let keys: Key[] = [];
   const running = new Set<Promise<void>>();
   let failure: { readonly error: unknown } | undefined;
   const judgeBatch = async (batch: readonly Key[]): Promise<void> => {
-    const { verdicts, unsettled } = await settleCandidates(judging, batch);
-    giveUp(unsettled);
-    for (const verdict of verdicts) await take(verdict);
+    const { verdicts, unsettled } = await settleCandidates(settling, batch);
+    verification.unsettled += unsettled;
+    for (const verdict of verdicts) {
+      for (const finding of verdict.problems.flatMap(({ findings }) => findings)) {
+        collector.add(finding);
+        told(finding);
+        settings.onFinding?.(finding);
+      }
+      for (const finding of repair ? await repairItem(settling, verdict, repair) : []) collector.repaired(finding);
+    }
   };
   const start = (): void => {
     const batch = keys;
@@ -136,23 +151,6 @@ const openCourt = (judging: Judging, take: (verdict: Verdict) => Promise<void>, 
       await drain(0);
     },
   };
-};
-
-const courtOf = (verification: Verification, scope: "own" | "relations", told: (finding: Finding) => void): Court => {
-  const { run, settings, collector } = verification;
-  const { settle, trustsIndexes, staleAfter, differing, streamed, documents } = settings;
-  const judging: Judging = { run, settle, trustsIndexes, staleAfter, documents, circumstances: () => ({ scope, differing, streamed }) };
-  const take = async (verdict: Verdict): Promise<void> => {
-    for (const { findings } of verdict.problems)
-      for (const finding of findings) {
-        collector.add(finding);
-        told(finding);
-        settings.onFinding?.(finding);
-      }
-    if (!settings.repair) return;
-    for (const finding of await repairItem(judging, verdict, settings.repair)) collector.repaired(finding);
-  };
-  return openCourt(judging, take, (items) => void (verification.unsettled += items));
 };
 
 /** What a scan does with what it reads. */
@@ -198,7 +196,7 @@ const scan = async (verification: Verification, visit: Visit): Promise<void> => 
 const passAlone = async (verification: Verification): Promise<void> => {
   const { run, settings, tallies } = verification;
   const { catalog } = run.session;
-  const court = courtOf(verification, "own", () => undefined);
+  const candidates = openCandidates(verification, "own");
   const folds = settings.streamed ? openFolds(catalog, tallies) : undefined;
   const page: Visit["page"] = async ({ items, segment, isLast }) => {
     const slow: Promise<Key | undefined>[] = [];
@@ -212,11 +210,11 @@ const passAlone = async (verification: Verification): Promise<void> => {
         if (valid instanceof Promise) slow.push(valid.then((finding) => finding && seen.key));
         isSuspicious = checkRow(catalog, seen).findings.length > 0 || (valid !== undefined && !(valid instanceof Promise));
       }
-      const full = isSuspicious ? court.add(seen.key) : undefined;
+      const full = isSuspicious ? candidates.add(seen.key) : undefined;
       if (full) await full;
     }
     for (const key of slow.length > 0 ? await Promise.all(slow) : []) {
-      const full = key && court.add(key);
+      const full = key && candidates.add(key);
       if (full) await full;
     }
     if (isLast) folds?.end(segment);
@@ -224,13 +222,13 @@ const passAlone = async (verification: Verification): Promise<void> => {
   };
   const { save, position } = verification;
   const rest = async (reached: string): Promise<void> => {
-    await court.end();
+    await candidates.end();
     folds?.breakOff();
     verification.position = reached;
     await save?.();
   };
   await scan(verification, { from: position, page, ...(save && { rest }) });
-  await court.end();
+  await candidates.end();
 };
 
 const markerKinds: ReadonlySet<Finding["kind"]> = new Set(["missingMarker", "foreignMarker", "duplicate"]);
@@ -244,7 +242,7 @@ const passTogether = async (verification: Verification): Promise<void> => {
   const { run, settings, tallies } = verification;
   const { catalog } = run.session;
   const told = new Set<string>();
-  const court = courtOf(verification, "relations", ({ kind, other }) => {
+  const candidates = openCandidates(verification, "relations", ({ kind, other }) => {
     if (other && markerKinds.has(kind)) told.add(keyId(other));
   });
   const last: Key[] = [];
@@ -254,18 +252,18 @@ const passTogether = async (verification: Verification): Promise<void> => {
       if (!isSuspect(tallies, catalog, seen, settings)) continue;
       const waits = (seen.kind === "marker" || seen.kind === "guard") && last.length < MOST_MARKERS;
       if (waits) last.push(keyOfItem(catalog, item));
-      const full = waits ? undefined : court.add(seen.key);
+      const full = waits ? undefined : candidates.add(seen.key);
       if (full) await full;
     }
   };
-  // These wait for the rest: this pass is resumed at its beginning.
+  // Keys that wait for the rest are not saved: this pass resumes at its beginning.
   await scan(verification, { from: undefined, page });
-  await court.end();
+  await candidates.end();
   for (const key of last) {
-    const full = told.has(keyId(key)) ? undefined : court.add(key);
+    const full = told.has(keyId(key)) ? undefined : candidates.add(key);
     if (full) await full;
   }
-  await court.end();
+  await candidates.end();
 };
 
 /** Runs a verification to its end. */

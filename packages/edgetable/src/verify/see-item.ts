@@ -1,5 +1,5 @@
 import { isEdgetableError } from "../errors/edgetable-error.ts";
-import { attributesOf, endOf, nearestKind } from "../executor/scan/read-item.ts";
+import { endOf, nearestKind, withoutEnds } from "../executor/scan/read-item.ts";
 import { keyId } from "../ir/write-plan.ts";
 import { edgeCopies, type EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
 import type { Subject } from "../planner/writes/working-set.ts";
@@ -60,7 +60,7 @@ const seeEdge = (catalog: Catalog, shape: Shape, { item, row, key }: Pick<SeenRo
   const subject = { kind: "edge", entry, from: endOf(shape, row, "from"), to: endOf(shape, row, "to") } as const;
   const once: SeenRow = { kind: "row", key, item, shape, row, subject, leads: true, other: undefined };
   if (!hasTwoCopies(catalog, shape)) return once;
-  const [own, second] = edgeCopies(subject, attributesOf(row));
+  const [own, second] = edgeCopies(subject, withoutEnds(row));
   // An edge from a node to itself, with no direction, is one item.
   if (!second) return once;
   const copy = shape.role === "mirror" ? own : second;

@@ -5,7 +5,7 @@ import { sameItem } from "../requests/attribute-value.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import { validateSeen } from "./check-row.ts";
 import type { Problem } from "./finding.ts";
-import { judge, type Judgement } from "./judge.ts";
+import { judge } from "./judge.ts";
 import type { Circumstances, DocumentKeeper, Need, StreamNeed, SumNeed, ValuesNeed } from "./judging.ts";
 import { readStreamed } from "./read-streamed.ts";
 import { readSums } from "./read-sums.ts";
@@ -17,7 +17,7 @@ export interface Verdict {
 }
 
 /** How candidates are judged. */
-export interface Judging {
+export interface Settling {
   readonly run: Run;
   readonly circumstances: () => Omit<Circumstances, "now">;
   /** Milliseconds between the two readings that have to agree. */
@@ -45,7 +45,7 @@ const isStreamed = (need: Need): need is StreamNeed => need.kind === "stream";
 const isBetween = ({ kind }: Need): boolean => kind === "sum" || kind === "count";
 
 /** Reads what was asked for, strongly consistent. */
-const readNeeds = async ({ run, documents, trustsIndexes = false }: Judging, needs: readonly Need[]): Promise<Images> => {
+const readNeeds = async ({ run, documents, trustsIndexes = false }: Settling, needs: readonly Need[]): Promise<Images> => {
   const { session } = run;
   const plain = needs.filter((need): need is ReadNeed => !isSum(need) && !isStreamed(need) && !isOfValues(need));
   const images: Record<string, Item | null> = {};
@@ -63,40 +63,32 @@ const readNeeds = async ({ run, documents, trustsIndexes = false }: Judging, nee
   return images;
 };
 
-// Reads until nothing is missing: the row before its markers. What is read between two readings is left out of the first one.
-const readAndJudge = async (judging: Judging, keys: readonly Key[], known: Images | undefined) => {
-  const { run, circumstances } = judging;
-  const { session } = run;
+/** Judges candidates, and reads until nothing is missing: the row before its markers. A first reading leaves out what `isBetween`. */
+const casesOf = async (settling: Settling, keys: readonly Key[], known: Images | undefined) => {
+  const { run, circumstances } = settling;
+  const { catalog, effects } = run.session;
   let images: Images = known ?? {};
-  const now = session.effects.now();
+  const now = effects.now();
   for (;;) {
-    const judgements = keys.map((key) => judge(session.catalog, key, images, { ...circumstances(), now }));
+    const judgements = keys.map((key) => judge(catalog, key, images, { ...circumstances(), now }));
     const needs = new Map<string, Need>();
     for (const one of judgements) for (const need of one.needs) if (known || !isBetween(need)) needs.set(need.id, need);
-    if (needs.size === 0) return { images, judgements };
-    images = { ...images, ...(await readNeeds(judging, [...needs.values()])) };
+    if (needs.size > 0) {
+      images = { ...images, ...(await readNeeds(settling, [...needs.values()])) };
+      continue;
+    }
+    const cases: Case[] = [];
+    for (const [at, { needs: open, used, row, problems }] of judgements.entries()) {
+      const key = keys[at]!;
+      const invalid = open.length === 0 && row ? await validateSeen(catalog, row) : undefined;
+      const mend = { kind: "none", advice: "Correct the value, or the schema." } as const;
+      if (open.length > 0) cases.push({ key, problems: [], used });
+      else if (invalid) cases.push({ key, problems: [...problems, { findings: [invalid], mend }], used });
+      else if (problems.length > 0) cases.push({ key, problems, used });
+    }
+    return { cases, images };
   }
 };
-
-const withSchema = async ({ run }: Judging, { problems, row }: Judgement): Promise<readonly Problem[]> => {
-  const invalid = row && (await validateSeen(run.session.catalog, row));
-  if (!invalid) return problems;
-  const mend = { kind: "none", advice: "Correct the value, or the schema." } as const;
-  return [...problems, { findings: [invalid], mend }];
-};
-
-const casesOf = async (judging: Judging, keys: readonly Key[], known: Images | undefined) => {
-  const read = await readAndJudge(judging, keys, known);
-  const cases: Case[] = [];
-  for (const [at, judgement] of read.judgements.entries()) {
-    const isOpen = judgement.needs.length > 0;
-    const problems = isOpen ? [] : await withSchema(judging, judgement);
-    if (isOpen || problems.length > 0) cases.push({ key: keys[at]!, problems, used: judgement.used });
-  }
-  return { cases, images: read.images };
-};
-
-const sameImage = (a: Item | null | undefined, b: Item | null | undefined): boolean => (a && b ? sameItem(a, b) : a === b);
 
 // A finding about one item alone needs no second look: the item was as it was read.
 const isAlone = ({ used }: Case): boolean => used.length <= 1;
@@ -114,12 +106,12 @@ const TRIES = 6;
  * @returns the problems that stand, and how many items kept changing
  */
 export const settleCandidates = async (
-  judging: Judging,
+  settling: Settling,
   candidates: readonly Key[],
 ): Promise<{ readonly verdicts: readonly Verdict[]; readonly unsettled: number }> => {
-  const { run, settle, staleAfter } = judging;
+  const { run, settle, staleAfter } = settling;
   const verdicts: Verdict[] = [];
-  let first = await casesOf(judging, candidates, undefined);
+  let first = await casesOf(settling, candidates, undefined);
   for (let attempt = 0; ; attempt++) {
     verdicts.push(...first.cases.filter(isAlone));
     const open = first.cases.filter((one) => !isAlone(one));
@@ -127,9 +119,9 @@ export const settleCandidates = async (
     await run.session.effects.sleep(open.some(isLate) ? Math.max(settle, staleAfter) : settle, run.signal);
     const needs = new Map<string, Need>();
     for (const { used } of open) for (const need of used) needs.set(need.id, need);
-    const again = await readNeeds(judging, [...needs.values()]);
+    const again = await readNeeds(settling, [...needs.values()]);
     const second = await casesOf(
-      judging,
+      settling,
       open.map(({ key }) => key),
       again,
     );
@@ -137,7 +129,10 @@ export const settleCandidates = async (
     const stands = ({ key, used }: Case): boolean => {
       const id = keyId(key);
       const earlier = open.find((one) => keyId(one.key) === id)?.used ?? [];
-      return [...earlier, ...used].every((need) => isBetween(need) || sameImage(before[need.id], second.images[need.id]));
+      return [...earlier, ...used].every((need) => {
+        const [then, now] = [before[need.id], second.images[need.id]];
+        return isBetween(need) || (then && now ? sameItem(then, now) : then === now);
+      });
     };
     verdicts.push(...second.cases.filter(stands));
     first = { cases: second.cases.filter((one) => !stands(one)), images: second.images };

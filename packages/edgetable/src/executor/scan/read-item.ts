@@ -42,10 +42,10 @@ const without = (row: Row, fields: readonly string[]): Row =>
 const ENDS = ["from", "to"];
 
 /** What an edge's row has beside its ends. */
-export const attributesOf = (row: Row): Row => without(row, ENDS);
+export const withoutEnds = (row: Row): Row => without(row, ENDS);
 
 /** An edge as a load takes it. */
-const edgeRow = (name: string, row: Row, attributes: Row = attributesOf(row)): Row => ({
+const edgeRow = (name: string, row: Row, attributes: Row = withoutEnds(row)): Row => ({
   edge: name,
   from: row["from"],
   to: row["to"],
@@ -79,7 +79,7 @@ const readCopy = (catalog: Catalog, shape: Shape, item: Item, options: RowOption
   const row = dumpedRow(catalog, [shape, item], options);
   const entry = defined(catalog.edges[shape.definition], shape.definition);
   const name = entry.name;
-  const [own, second] = edgeCopies({ entry, from: endOf(shape, row, "from"), to: endOf(shape, row, "to") }, attributesOf(row));
+  const [own, second] = edgeCopies({ entry, from: endOf(shape, row, "from"), to: endOf(shape, row, "to") }, withoutEnds(row));
   // An edge from a node to itself, with no direction, is one item.
   if (!second) return { kind: "row", name, row: edgeRow(name, row) };
   const mine = shape.role === "mirror" ? second : own;
@@ -195,8 +195,8 @@ const stores = ({ copied }: Shape, field: string): boolean => !copied || copied.
 /** One edge of its two copies: what differs on the other one is its `reverse`. */
 export const joinCopies = (a: Copy, b: Copy): Settled & { readonly kind: "row" } => {
   const [lead, other] = a.leads ? [a, b] : [b, a];
-  const mine = attributesOf(lead.row);
-  const theirs = attributesOf(other.row);
+  const mine = withoutEnds(lead.row);
+  const theirs = withoutEnds(other.row);
   const attributes: Record<string, unknown> = { ...mine };
   const reverse: Record<string, unknown> = {};
   for (const field in theirs) {
