@@ -72,6 +72,13 @@ module.exports = {
     { name: "resolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     ...directionRules,
     {
+      name: "keys-by-template",
+      comment: "Keys are made, read and compared through keys/template.ts alone.",
+      severity: "error",
+      from: { path: src, pathNot: `^packages/edgetable/src/keys/|${tests}` },
+      to: { path: `${src}keys/`, pathNot: `${src}keys/template[.]ts$` },
+    },
+    {
       name: "tests-stay-outside",
       comment: "What ships never imports a test, nor what only tests need.",
       severity: "error",
