@@ -1,14 +1,37 @@
+import type { Catalog } from "edgetable";
 import { tableDesign } from "edgetable/check";
 import { exitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
-import { cdk, cloudFormation, terraform, toYaml, type Capacity } from "../infrastructure/infrastructure.ts";
+import { cdk, cloudFormation, terraform, toYaml, type Capacity, type Printed } from "../infrastructure/infrastructure.ts";
 import { workbench } from "../infrastructure/workbench.ts";
 import { defineCommand, note, printJson, type CommandSpec } from "../invocation.ts";
 import { loadModel, theGraph } from "../model.ts";
 
-const FORMS = ["cloudformation", "cdk", "terraform", "workbench"] as const;
+/** A form in which a table is printed. */
+interface Form {
+  /** What is printed, for the help. */
+  readonly says: string;
+  /** As text; without it, data is printed as JSON. */
+  readonly text?: (printed: Printed) => string;
+  /** What --json prints. @default the text */
+  readonly data?: (printed: Printed, catalog: Catalog) => object;
+}
 
-interface Options extends Readonly<Partial<Record<(typeof FORMS)[number], boolean>>> {
+const FORMS = {
+  cloudformation: { says: "a template in YAML", text: (printed) => toYaml(cloudFormation(printed)), data: cloudFormation },
+  cdk: { says: "TypeScript with aws-cdk-lib's TableV2", text: cdk },
+  terraform: { says: "a resource of the AWS provider", text: terraform },
+  workbench: {
+    says: "a data model of NoSQL Workbench (JSON)",
+    data: ({ capacity }, catalog) => workbench(catalog, capacity, new Date()),
+  },
+} as const satisfies Readonly<Record<string, Form>>;
+
+type FormName = keyof typeof FORMS;
+
+const names = Object.keys(FORMS) as readonly FormName[];
+
+interface Options extends Readonly<Partial<Record<FormName, boolean>>> {
   readonly provisioned?: Capacity;
 }
 
@@ -30,10 +53,7 @@ export const modelCommand: CommandSpec = defineCommand<Options>({
   description:
     "Sends no requests. Prints keys, indexes, expiry (ttl), stream, point-in-time recovery, deletion protection and capacity mode. A stream is printed if the model's settings ask for it, or if the model leaves facts to it. Settings that the model does not name are left out. The table is retained when the stack is deleted. With --json, --cloudformation prints JSON instead of YAML. A file for NoSQL Workbench has example items of each kind; edgetable init --from-workbench reads it.",
   options: [
-    { flags: "--cloudformation", text: "a template in YAML" },
-    { flags: "--cdk", text: "TypeScript with aws-cdk-lib's TableV2" },
-    { flags: "--terraform", text: "a resource of the AWS provider" },
-    { flags: "--workbench", text: "a data model of NoSQL Workbench (JSON)" },
+    ...names.map((name) => ({ flags: `--${name}`, text: FORMS[name].says })),
     {
       flags: "--provisioned <read,write>",
       text: "units a second of the table and of each index (default: on demand)",
@@ -48,22 +68,15 @@ export const modelCommand: CommandSpec = defineCommand<Options>({
   ],
   run: async (call) => {
     const { io, options } = call;
-    const forms = FORMS.filter((form) => options[form] === true);
-    const [form, ...others] = forms;
-    if (form === undefined || others.length > 0) throw usageError(`Give one of ${FORMS.map((one) => `--${one}`).join(", ")}.`);
+    const [name, ...others] = names.filter((one) => options[one] === true);
+    if (name === undefined || others.length > 0) throw usageError(`Give one of ${names.map((one) => `--${one}`).join(", ")}.`);
     const { catalog } = theGraph(await loadModel(options.model, io.cwd));
     const printed = { design: tableDesign(catalog), capacity: options.provisioned };
-    if (form === "workbench") printJson(call, workbench(catalog, options.provisioned, new Date()));
-    else if (form === "cloudformation") {
-      if (options.json) printJson(call, cloudFormation(printed));
-      else io.out.write(toYaml(cloudFormation(printed)));
-    } else {
-      const text = form === "cdk" ? cdk(printed) : terraform(printed);
-      if (options.json) printJson(call, { text });
-      else io.out.write(text);
-    }
+    const { text, data }: Form = FORMS[name];
+    if (text && !options.json) io.out.write(text(printed));
+    else printJson(call, data ? data(printed, catalog) : { text: text?.(printed) });
     const { pointInTimeRecovery, deletionProtection } = printed.design;
-    if (form !== "workbench" && (pointInTimeRecovery ?? deletionProtection) === undefined)
+    if (name !== "workbench" && (pointInTimeRecovery ?? deletionProtection) === undefined)
       note(call, "The model does not set point-in-time recovery and deletion protection: settings of defineGraph.");
     return exitCode.ok;
   },
