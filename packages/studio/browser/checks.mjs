@@ -181,7 +181,7 @@ export const checks = [
       deepEqual(await audit(), []);
       await page.getByRole("button", { name: "Unlink the two nodes" }).click();
       const dialog = page.getByRole("dialog");
-      await dialog.getByText("The edge and what it says are removed").waitFor();
+      await dialog.getByText("This deletes the edge with its attributes").waitFor();
       await page.keyboard.press("Escape");
       await dialog.waitFor({ state: "detached" });
       const rows = page.locator(".cells");
@@ -297,7 +297,7 @@ export const checks = [
       await open("/patterns?name=someClassmates");
       await page.getByRole("button", { name: "Run" }).click();
       const left = page.locator(".walk-left");
-      await left.getByText(/^The walk’s budget of requests ended it at hop 2: \d+ nodes? left to read\.$/).waitFor();
+      await left.getByText(/^The walk spent its budget of requests at hop 2: \d+ nodes? left to read\.$/).waitFor();
       const [rows, requests] = [page.locator(".answer-table tbody tr"), page.locator(".waterfall li")];
       const [first, sent] = [await rows.count(), await requests.count()];
       await left.getByRole("button", { name: "Continue" }).press("Enter");
@@ -360,7 +360,7 @@ export const checks = [
       await requests.getByText('pk = "STUDENT#S001"').waitFor();
       await page.getByRole("button", { name: /^Run/ }).click();
       const left = page.locator(".walk-left");
-      await left.getByText(/budget of requests ended it at hop 2/).waitFor();
+      await left.getByText(/spent its budget of requests at hop 2/).waitFor();
       const rows = page.locator(".answer-table tbody tr");
       const first = await rows.count();
       while (await left.count()) {

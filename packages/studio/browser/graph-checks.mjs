@@ -59,7 +59,7 @@ export const graphChecks = [
       const hops = panel.getByRole("region", { name: "Neighbourhood" });
       await hops.getByLabel("Hops").selectOption("3");
       await hops.getByRole("button", { name: "Read" }).click();
-      const left = hops.getByText(/The budget of 60 requests left out/);
+      const left = hops.getByText(/of edges not read: the budget of 60 requests was spent/);
       await left.waitFor();
       const before = await left.innerText();
       await hops.getByRole("button", { name: "Continue" }).click();

@@ -44,7 +44,7 @@ export const liveChecks = [
       await open("/live");
       const migration = page.getByRole("region", { name: "Migration" });
       await migration.getByText("not running").waitFor();
-      match(await migration.innerText(), /byOffice[\s\S]*begun .* ago[\s\S]*byOffice missing/);
+      match(await migration.innerText(), /byOffice[\s\S]*started .* ago[\s\S]*byOffice missing/);
       const change = async (text) => {
         await openOther(`/patterns?call=${encodeURIComponent(`db.course.update({ courseId: "C302" }, { title: "${text}" })`)}`);
         await other.getByRole("button", { name: "Run the write" }).click();

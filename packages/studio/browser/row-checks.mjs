@@ -191,7 +191,7 @@ export const rowChecks = [
       await field("Name").fill("Length");
       await dialog.getByRole("combobox", { name: "Type" }).selectOption("number");
       await dialog.getByRole("button", { name: "Save" }).click();
-      await dialog.getByText('1 of 3 values cannot become number: "many"').waitFor();
+      await dialog.getByText('1 of 3 values does not convert to “Number”: "many"').waitFor();
       await dialog.getByRole("button", { name: "Change and remove them" }).click();
       await dialog.waitFor({ state: "detached" });
       await page.waitForFunction(() => document.querySelector("#cell-2-10")?.classList.contains("number"));

@@ -126,7 +126,7 @@ export const studioCommand: CommandSpec = defineCommand<Options>({
   group: "Develop:",
   summary: "Look at the table, its patterns and its graph in a browser",
   description:
-    "Serves a web app on 127.0.0.1 and prints its link, whose token admits to it. Without --write it sends no writes, whatever the model's code asks for; with --write, its pages can change rows, as the model validates them. The page loads nothing from any other host. Ctrl-C stops it and exits with 0.",
+    "Serves a web app on 127.0.0.1 and prints its link. Only someone with the token in that link can use it. Without --write it sends no writes, whatever the model's code asks for; with --write, its pages can change rows, as the model validates them. The page loads nothing from any other host. Ctrl-C stops it and exits with 0.",
   options: [
     { flags: "--port <n>", text: "port on 127.0.0.1 (default: any free port)", parse: wholeNumber(65_535) },
     { flags: "--open", text: "open the link in the browser" },

@@ -254,7 +254,7 @@ export const changeField = async (db: UntypedDb, body: unknown, signal: AbortSig
     default:
   }
   const known = ["define", "rename", "move", "retype", "delete"];
-  throw usageError(`There is no such change of a field.${didYouMean(String(change), known)}`);
+  throw usageError(`There is no field change "${String(change)}".${didYouMean(String(change), known)}`);
 };
 
 /**

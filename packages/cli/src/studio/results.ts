@@ -106,7 +106,7 @@ const readRecord = async (record: BatchRecord): Promise<Read> => {
       return { record, rows, count: kinds.reduce((sum, { count }) => sum + count, 0) };
     }
     default:
-      throw new Error("It is a record of a later release.");
+      throw new Error("A later release wrote it: update @edgetable/cli.");
   }
 };
 

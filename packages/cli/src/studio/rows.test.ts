@@ -173,7 +173,7 @@ test("what somebody else changed meanwhile is not overwritten, and the answer ha
 test("rows are created, linked, unlinked and deleted as the model says", async () => {
   expect(await createRow(db, sent({ type: "thing", set: { id: { text: "1" }, name: { text: "x" } } }))).toMatchObject({
     ok: false,
-    problem: "There is one with this id already.",
+    problem: "A row with this id exists already.",
   });
   expect(
     await createRow(
@@ -242,7 +242,7 @@ test("a part is created, changed and deleted", async () => {
   const own = { part: "label", owner: { id: "1" } };
   const set = { lang: { text: "de" }, text: { text: "Lampe" }, size: { text: "" } };
   expect(await writePart(db, sent({ ...own, set }), "create")).toMatchObject({ ok: true });
-  expect(await writePart(db, sent({ ...own, set }), "create")).toMatchObject({ ok: false, problem: "There is one with this id already." });
+  expect(await writePart(db, sent({ ...own, set }), "create")).toMatchObject({ ok: false, problem: "A row with this id exists already." });
   const id = { lang: "de" };
   const change = (cells: object, was: object) => writePart(db, sent({ ...own, id, set: cells, was }), "change");
   expect(await change({ size: { text: "4" } }, { text: "Lampe" })).toMatchObject({ ok: true, row: { text: "Lampe", size: 4 } });

@@ -135,7 +135,7 @@ export const readRows = async (
 };
 
 const reasons: Readonly<Record<string, string>> = {
-  exists: "There is one with this id already.",
+  exists: "A row with this id exists already.",
   notFound: "It is not there any more.",
   conditionFailed: CHANGED,
   versionConflict: "Somebody changed it meanwhile.",
@@ -151,11 +151,11 @@ const answerOf = ({ ok, reason, row, cost, ...why }: WriteOutcome<Row>): WriteAn
     readonly limit?: number;
   };
   const special: Readonly<Record<string, string>> = {
-    notUnique: `Another one has this ${attribute}.`,
-    immutable: `${attribute} cannot change: there are copies of it.`,
+    notUnique: `Another row has this ${attribute} already.`,
+    immutable: `"${attribute}" cannot change: immutable copies of it exist.`,
     endMissing: `There is no node at its end "${end}".`,
-    degreeExceeded: `The node at its end "${end}" has ${limit} of these edges, and may not have more.`,
-    hasEdges: `It has edges of type ${edge}, which keep it from being deleted.`,
+    degreeExceeded: `The node at its end "${end}" has ${limit} of these edges, the most that the model allows.`,
+    hasEdges: `It has edges of type "${edge}". Delete those first.`,
   };
   const problem = special[reason ?? ""] ?? reasons[reason ?? ""] ?? `It was not written: ${reason}.`;
   return { ok: false, problem, cost: spent };

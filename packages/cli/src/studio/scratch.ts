@@ -32,7 +32,7 @@ const ONLY_VALUES =
 const nameOf = ({ key, computed }: Property): string => {
   if (!computed && key.type === "Identifier" && key.name !== "__proto__") return key.name;
   if (!computed && key.type === "Literal" && key.value !== "__proto__") return String(key.value);
-  throw new ScratchError("This name of a property is not taken.", key);
+  throw new ScratchError("Write property names plainly, such as { id: … }; __proto__ is refused.", key);
 };
 
 const made = (node: Expression & { readonly type: "NewExpression" }): unknown => {
@@ -153,7 +153,7 @@ export const readScratch = (db: UntypedDb, methods: Table, text: string): Scratc
       const why = isEnd
         ? "Nothing may follow the end of a chain; the scratch pad itself plans and runs it."
         : didYouMean(step.name, Object.keys(known));
-      throw new ScratchError(`"${step.name}" is not taken here. ${why}`.trim(), step);
+      throw new ScratchError(`"${step.name}" cannot be called here. ${why}`.trim(), step);
     }
     if (!step.values) throw new ScratchError(`Call it: ${step.name}(…).`, step);
     state = found.gives;

@@ -116,7 +116,7 @@ const Result = ({ file }: { readonly file: string }): ReactNode => {
       {differences ? (
         <>
           <p className={isClean ? "good" : "problem"}>
-            {isClean ? "What is stored follows from the other rows." : `${counted(count ?? 0, "difference")}.`}
+            {isClean ? "All derived attributes are as the other rows say." : `${counted(count ?? 0, "difference")}.`}
           </p>
           <ul className="jobs">
             {differences.map(({ what: says, count: own, isHarmless }) => (

@@ -84,7 +84,7 @@ const LeftOut = ({ answer, proceed }: { readonly answer: unknown; readonly proce
   return (
     <div className="walk-left" role="status">
       <span>
-        {by === "limit" ? "There is more" : `The walk’s budget of ${by} ended it`} at hop {hop}
+        {by === "limit" ? "There is more" : `The walk spent its budget of ${by}`} at hop {hop}
         {left.nodes > 0 ? `: ${counted(left.nodes, "node")} left to read` : ""}.
       </span>
       {next === undefined ? null : (
@@ -105,7 +105,7 @@ const Answer = ({
   readonly again: () => void;
   readonly proceed: (cursor: string) => void;
 }): ReactNode => {
-  if (!run) return <Notice title="Not run yet.">The plan beside shows what a run would send.</Notice>;
+  if (!run) return <Notice title="Not run yet.">The plan shows what a run would send.</Notice>;
   if (run.state === "failed") return <Failure error={run.error} again={again} />;
   const ran = run.state === "done" ? run.answer.run : run.before?.run;
   if (!ran) return <Notice title="Running…" />;

@@ -98,7 +98,8 @@ const Losses = ({
   readonly type: WireField["type"];
 }): ReactNode => (
   <div role="alert" className="warning">
-    {lost} of {counted(values, "value")} cannot become {typeNames[type].toLowerCase()}: {losses.map(({ value }) => value).join(", ")}
+    {lost} of {counted(values, "value")} {lost === 1 ? "does" : "do"} not convert to “{typeNames[type]}”:{" "}
+    {losses.map(({ value }) => value).join(", ")}
     {lost > losses.length ? ", …" : ""}
   </div>
 );

@@ -63,7 +63,7 @@ export const NodePanel = ({
       </dl>
       <p className="facts">
         <a {...linkTo(addressOf("table", { partition: node.partition }))}>Its partition</a>
-        <a {...linkTo(addressOf("graph", { type: node.type, id: JSON.stringify(node.id) }))}>Begin here</a>
+        <a {...linkTo(addressOf("graph", { type: node.type, id: JSON.stringify(node.id) }))}>Start here</a>
         {selected === first || query["whole"] ? null : (
           <a {...linkTo(addressOf("graph", { ...query, toType: node.type, toId: JSON.stringify(node.id) }))}>Find a path to it</a>
         )}
@@ -155,7 +155,7 @@ export const Hops = ({ store, selected }: { readonly store: GraphStore; readonly
       </p>
       {store.left > 0 ? (
         <p role="status" className="left-out">
-          The budget of {BUDGET} requests left out {counted(store.left, "way")}.
+          {counted(store.left, "list")} of edges not read: the budget of {BUDGET} requests was spent.
         </p>
       ) : null}
     </section>
@@ -289,7 +289,7 @@ export const PathPanel = ({
               ? `${counted(path.links.length, "edge")} long, found with ${counted(search.requests, "request")}, ${showUnits(search.readUnits)}.`
               : search.isExhausted
                 ? "There is no path."
-                : `${counted(search.requests, "request")} reached ${counted(search.reached, "node")}; ${counted(search.open, "way")} were left out.`}
+                : `${counted(search.requests, "request")} reached ${counted(search.reached, "node")}; ${counted(search.open, "list")} of edges left to read.`}
         </p>
       ) : null}
       {error === undefined ? null : <p className="problem">{error}</p>}

@@ -247,7 +247,10 @@ export class GraphStore {
     const before = this.followed(key, way);
     if (before && before.next === undefined) return;
     if (this.graph.order >= MOST_NODES)
-      throw new ApiError("studio.full", `There are ${this.graph.order} nodes here, which is the limit. Start again from one of them.`);
+      throw new ApiError(
+        "studio.full",
+        `The drawing has ${this.graph.order.toLocaleString("en-US")} nodes, which is its limit. Start again from one of them.`,
+      );
     const { type, id } = this.graph.getNodeAttribute(key, "node");
     const limit = String(Math.min(page, MOST_NODES - this.graph.order));
     const query = { type, id: JSON.stringify(id), edge, direction, limit, cursor: before?.next };

@@ -24,11 +24,11 @@ const Start = ({ type }: { readonly type: string | undefined }): ReactNode => {
   return (
     <div className="graph-start">
       <header>
-        <h1>Where does the graph begin?</h1>
+        <h1>Choose a node to start from</h1>
         <a
           className="button"
           {...linkTo(addressOf("graph", { whole: "1" }))}
-          title={`Up to ${MOST_NODES.toLocaleString("en-US")} nodes, by Scan`}
+          title={`Reads up to ${MOST_NODES.toLocaleString("en-US")} nodes and their edges by a Scan`}
         >
           Draw the whole graph
         </a>

@@ -43,7 +43,7 @@ export const CopyButton = ({ text, label }: { readonly text: string; readonly la
 const Ends = ({ item }: { readonly item: WireItem }): ReactNode =>
   item.ends.length === 0 ? null : (
     <section>
-      <h2>Names</h2>
+      <h2>Nodes</h2>
       <ul className="ends">
         {item.ends.map(({ role, type, partition }) => (
           <li key={role}>
@@ -86,7 +86,7 @@ const Entries = ({ item }: { readonly item: WireItem }): ReactNode => {
 const Attributes = ({ item }: { readonly item: WireItem }): ReactNode => (
   <section>
     <h2>Attributes</h2>
-    {item.fields.length === 0 ? <p className="facts">Only its key.</p> : null}
+    {item.fields.length === 0 ? <p className="facts">None besides the key.</p> : null}
     <dl>
       {item.fields.map(({ name, attribute }) => (
         <div key={attribute}>

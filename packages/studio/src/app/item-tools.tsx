@@ -158,7 +158,7 @@ export const DeleteNode = ({
     heading="Delete"
     action={`Delete this ${type.name}`}
     title={`Delete ${labelOf(type, row)}?`}
-    warning="Its parts go with it, and its edges as the model says. This cannot be undone."
+    warning="This also deletes its parts, and its edges where the model says so. It cannot be undone."
     send={() => post<WriteAnswer>("rows/delete", { type: type.name, id: idIn(type, row) })}
     gone={gone}
   />
@@ -263,7 +263,7 @@ const EdgeForms = ({ type, row, reread, changed }: FormsProps): ReactNode => {
         heading="Unlink"
         action="Unlink the two nodes"
         title={`Remove ${type.name} from ${endText(edge.from)} to ${endText(edge.to)}?`}
-        warning="The edge and what it says are removed wherever it is stored; the two nodes stay. This cannot be undone."
+        warning="This deletes the edge with its attributes; the two nodes stay. It cannot be undone."
         send={() => post("edges/unlink", edge)}
         gone={changed}
       />

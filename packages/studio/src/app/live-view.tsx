@@ -79,7 +79,7 @@ const Job = ({ job: { id, kind, running, leasedUntil, runs, facts } }: { readonl
     </p>
     <code>{id}</code>
     <small>
-      begun {counted(runs, "time")}
+      started {counted(runs, "time")}
       {running ? `, leased until ${new Date(leasedUntil).toLocaleTimeString("en-GB")}` : ""}
       {Object.entries(facts)
         .filter(([, value]) => isShown(value))
@@ -89,7 +89,7 @@ const Job = ({ job: { id, kind, running, leasedUntil, runs, facts } }: { readonl
 );
 
 const showLag = (lag: number | undefined): string =>
-  lag === undefined ? "how far behind is not known" : lag < 1000 ? "up to date" : `${showSpan(lag)} behind`;
+  lag === undefined ? "lag not known" : lag < 1000 ? "up to date" : `${showSpan(lag)} behind`;
 
 /** The consumers of the stream, and how far each group is behind. */
 const Consumers = ({ consumers }: Pick<HealthAnswer, "consumers">): ReactNode => (
@@ -129,7 +129,7 @@ const Migration = ({ migration }: { readonly migration: WireMigration }): ReactN
         ))}
       </ul>
       <small className="facts">
-        {begunAt === undefined ? "" : `begun ${showDistance(begunAt)}`}
+        {begunAt === undefined ? "" : `started ${showDistance(begunAt)}`}
         {pass > 0 ? ` · pass ${pass}: ${counted(seen, "item")} read, ${stale.toLocaleString("en-US")} to change` : ""}
         {changed > 0 ? ` · ${counted(changed, "item")} changed` : ""}
         {unfit > 0 ? ` · ${counted(unfit, "item")} cannot have the keys` : ""}
@@ -208,8 +208,8 @@ const Verification = (): ReactNode => {
         {value ? (
           <>
             <p className={value.clean ? "good" : "problem"}>
-              {value.clean ? "The table is as the model says." : "Something is wrong."} {counted(value.items, "item")},{" "}
-              {showUnits(value.cost.readUnits)}
+              {value.clean ? "The table is as the model says." : "Items differ from the model; edgetable verify names them."}{" "}
+              {counted(value.items, "item")} read, {showUnits(value.cost.readUnits)}.
             </p>
             <ul className="jobs">
               {value.kinds.map(({ kind, count, what, isHarmless }) => (

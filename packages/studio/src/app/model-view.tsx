@@ -159,7 +159,7 @@ const Diagram = (): ReactNode => {
 };
 
 const Advice = ({ advice }: { readonly advice: readonly WireAdvice[] }): ReactNode => {
-  if (advice.length === 0) return <Notice title="No advice: nothing in this model will hurt at scale." />;
+  if (advice.length === 0) return <Notice title="No advice: the checks found nothing to improve." />;
   return (
     <ul className="advice">
       {advice.map(({ rule, definition, severity, message, mend, concern }) => (
@@ -198,8 +198,8 @@ const Migration = (): ReactNode => {
       </ol>
       {steps.length === 0 ? null : (
         <p>
-          About {cost.readUnits.toLocaleString("en-US")} read and {cost.writeUnits.toLocaleString("en-US")} write units.{" "}
-          <code>edgetable migrate</code> does it.
+          At most {cost.readUnits.toLocaleString("en-US")} read and {cost.writeUnits.toLocaleString("en-US")} write units.{" "}
+          <code>edgetable migrate run</code> takes these steps.
         </p>
       )}
       <ul className="refusals">

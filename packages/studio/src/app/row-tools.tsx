@@ -83,7 +83,7 @@ export const ParentSelect = ({ type, current }: { readonly type: WireType; reado
       value={current ?? ""}
       onChange={({ target }) => go(addressOf("rows", { type: type.name, parent: target.value }))}
     >
-      <option value="">every {parent.name}, without its fields</option>
+      <option value="">Rows of every {parent.name}, without its fields</option>
       {known.map(({ id, label }) => (
         <option key={id} value={id}>
           {label}

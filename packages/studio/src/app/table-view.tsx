@@ -164,7 +164,11 @@ const Heading = ({ query, pages, live }: { readonly query: Query; readonly pages
         )}
       </h1>
       <p>
-        {partition !== undefined ? "one partition" : index === undefined ? "the table as it is stored" : "the index as its projection"}
+        {partition !== undefined
+          ? "one partition"
+          : index === undefined
+            ? "the table as it is stored"
+            : "the index, with the attributes that it projects"}
         <span aria-live="polite">
           {" · "}
           {pages.size("item")}
