@@ -130,6 +130,25 @@ test("verify finds keys of items whose condition does not hold, and items that l
   ]);
 });
 
+test("an index key that is an attribute of the row stays while the condition does not hold", async () => {
+  const table = engine.freshTableName("plain");
+  const nodes = { order: node({ key: "ORDER#{id}", schema: z.object({ id: text, team: text, at: text, status: text }) }) };
+  const layout: Layout = {
+    ...layoutOf({ order: { keys: { SK: "ORDER", GSI1PK: "OPEN#{team}" }, when: { GSI1PK: { status: "open" } } } }),
+    indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "at" } },
+  };
+  const db = defineGraph({ table, nodes, layout }).connect({ transport: engine.transport });
+  await db.table.create();
+  await db.order.create(order).orThrow();
+  await db.order.create({ ...order, id: "2", at: "2020", status: "done" }).orThrow();
+  expect(await db.order.get({ id: "2" })).toEqual({ ...order, id: "2", at: "2020", status: "done" });
+  expect(await db.find("order").where({ team: "T", status: "open" }).rows()).toEqual([order]);
+  await db.order.update({ id: "2" }, { status: "open" }).orThrow();
+  await db.order.update({ id: "1" }, { status: "done" }).orThrow();
+  expect((await db.find("order").where({ team: "T", status: "open" }).rows()).map(({ id }) => id)).toEqual(["2"]);
+  expect(await verify(db)).toMatchObject({ clean: true });
+});
+
 test.each([
   [{ SK: { status: "open" } }, '"SK" is not a computed attribute of this item.'],
   [{ GSI1PK: { state: "open" } }, '"state" is not an attribute here.'],

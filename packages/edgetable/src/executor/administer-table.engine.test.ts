@@ -137,3 +137,15 @@ test("a table that does not fit says whether a migration, another name or anothe
   expect(said[3]).toContain("Change the model's layout, or use another table.");
   for (const one of said.slice(0, 3)) expect(one).not.toContain("another table");
 });
+
+test("an index key of several attributes is refused with the engine's words, and what to do", async () => {
+  const layout = { partitionKey: "pk", indexes: { both: { partitionKey: ["a", "b"], sortKey: ["c", "d"] } } };
+  const student = node({ key: "STUDENT#{id}", schema: z.object({ id: z.string() }) });
+  const db = defineGraph({ table, nodes: { student }, layout }).connect({ transport });
+  await expect(db.table.create()).rejects.toMatchObject({
+    code: "execute.rejected",
+    message: expect.stringMatching(
+      /Key Schema.*The key of the index "both" has several attributes, which this engine lacks: use DynamoDB/,
+    ) as unknown,
+  });
+});

@@ -104,16 +104,23 @@ interface ShapeSeed extends Pick<
 
 type Templates = Readonly<Record<string, Template>>;
 
-/** Conditions of index keys, with those of another key of the index where one has none: an item has all keys or none. */
-const wholeConditions = ({ when = {} }: ItemLayout, layout: Layout): Readonly<Record<string, KeyCondition>> => {
+/**
+ * Conditions of index keys, with those of another key of the index where one has none: an item has all keys or none. An attribute
+ * of the row is there in any case.
+ */
+const wholeConditions = ({ when = {}, keys = {}, attributes = {} }: ItemLayout, layout: Layout): Readonly<Record<string, KeyCondition>> => {
   const whole: Record<string, KeyCondition> = { ...when };
   if (Object.keys(when).length === 0) return whole;
   const others = Object.values(layout.indexes ?? {});
+  const isOfRow = (name: string): boolean => {
+    const [, field = ""] = /^\{([^{}:]+)(?::[^{}]*)?\}$/.exec(own(keys, name) ?? "") ?? [];
+    return (own(attributes, field) ?? field) === name;
+  };
   for (const names of others.map(keyAttributes)) {
     const condition = names.map((name) => own(when, name)).find((one) => one !== undefined);
     for (const name of condition ? names : []) {
       const isShared = others.filter((index) => keyAttributes(index).includes(name)).length > 1;
-      if (!isShared && !keyAttributes(layout).includes(name)) whole[name] ??= condition!;
+      if (!isShared && !isOfRow(name) && !keyAttributes(layout).includes(name)) whole[name] ??= condition!;
     }
   }
   return whole;
