@@ -41,7 +41,7 @@ const freePort = () =>
 /** Starts moto's server, and resolves once it answers. */
 const startMoto = async (python) => {
   const port = await freePort();
-  const server = spawn(python, ["-m", "moto.server", "-H", "127.0.0.1", "-p", String(port)], { stdio: ["ignore", "ignore", "inherit"] });
+  const server = spawn(python, ["-m", "moto.server", "-H", "127.0.0.1", "-p", String(port)], { stdio: "ignore" });
   const endpoint = `http://127.0.0.1:${port}`;
   for (let attempt = 0; attempt < 600 && server.exitCode === null; attempt++) {
     const isUp = await fetch(`${endpoint}/moto-api/data.json`).then(

@@ -249,6 +249,46 @@ describe.skipIf(endpoint === undefined)("a graph with index keys of several attr
     expect(await verify(after)).toMatchObject({ clean: true });
   });
 
+  test("several kinds with another value of a sort attribute come in one order, in pages forth and back", async () => {
+    const entry = z.object({ id: text, team: text, at: text });
+    const keys = { teamKey: "{team}", year: "2026" };
+    const graph = defineGraph({
+      table: freshTableName("diary"),
+      nodes: { task: node({ key: "TASK#{id}", schema: entry }), event: node({ key: "EVENT#{id}", schema: entry }) },
+      layout: {
+        partitionKey: "pk",
+        indexes: { byTeam: { partitionKey: ["teamKey", "year"], sortKey: ["kind", "at"] } },
+        nodes: { task: { keys: { ...keys, kind: "TASK" } }, event: { keys: { ...keys, kind: "EVENT" } } },
+      },
+    });
+    const db = graph.connect({ transport });
+    await db.table.create();
+    for (let at = 0; at < 9; at++) {
+      const row = { id: String(at), team: "red", at: String(at) };
+      await (at % 3 === 0 ? db.event.create(row) : db.task.create(row)).orThrow();
+    }
+    const search = db.find(["task", "event"]).where({ team: "red" });
+    const all = (await search.rows()).map(({ row }) => row.at);
+    expect(all).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8"]);
+    for (const limit of [1, 2, 4]) {
+      const { forth, back } = await forthAndBack((options) => search.page(options), limit);
+      expect([forth, back].map((rows) => rows.map(({ row }) => row.at))).toEqual([all, all]);
+    }
+  });
+
+  test("a migration refuses other attributes under an index's name", async () => {
+    const { table } = await open();
+    const graph = companyIn(table);
+    const { definition } = graph.catalog;
+    const layout = {
+      ...definition.layout!,
+      indexes: { ...definition.layout!.indexes, open: { partitionKey: ["openTeam"], sortKey: ["priority", "at"] } },
+    };
+    const changed = defineGraph({ ...definition, layout } as never).connect({ transport });
+    const { refusals } = await changed.migrations.plan();
+    expect(refusals).toEqual([expect.stringContaining("DynamoDB cannot change an index: give the new one another name.")]);
+  });
+
   test("a tenant's connection reads by an index whose key names the tenant in one attribute", async () => {
     const table = freshTableName("tenants");
     const schema = z.object({ tenantId: text, id: text, team: text, at: text });
@@ -270,6 +310,6 @@ describe.skipIf(endpoint === undefined)("a graph with index keys of several attr
     sent.length = 0;
     expect((await own.find("task").where({ team: "red" }).rows()).map(({ id }) => id)).toEqual(["1", "2"]);
     expect(sent.map(({ operation }) => operation)).toEqual(["Query"]);
-    expect(Object.values((sent[0]?.input as QueryInput).ExpressionAttributeValues ?? {})).toContainEqual({ S: "a" });
+    expect(Object.values((sent[0]!.input as QueryInput).ExpressionAttributeValues ?? {})).toContainEqual({ S: "a" });
   });
 });

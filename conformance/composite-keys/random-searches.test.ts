@@ -90,13 +90,13 @@ const changes = fc.array(
   { maxLength: 6 },
 );
 
-type Operand = {
+interface Operand {
   readonly gte?: unknown;
   readonly lt?: unknown;
   readonly between?: readonly [unknown, unknown];
   readonly in?: readonly unknown[];
   readonly beginsWith?: string;
-};
+}
 
 const compare = (a: unknown, b: unknown): number => (a === b ? 0 : (a as string) < (b as string) ? -1 : 1);
 

@@ -184,3 +184,34 @@ test("an attribute in both keys is refused, and a shard in two attributes of a p
 test("edgetable check finds nothing amiss with such indexes", () => {
   expect(checkGraph(tournament).map(({ rule }) => rule)).toEqual(["costlyProjection"]);
 });
+
+const entry = z.object({ id: text, team: text, at: text });
+/** Two kinds in one partition of an index, told apart by its first sort attribute. */
+const diaryWith = (second: Record<string, string>) =>
+  defineGraph({
+    table: "Diary",
+    nodes: { task: node({ key: "TASK#{id}", schema: entry }), event: node({ key: "EVENT#{id}", schema: entry }) },
+    layout: {
+      partitionKey: "pk",
+      indexes: { byTeam: { partitionKey: ["teamKey", "year"], sortKey: ["kind", "at"] } },
+      nodes: {
+        task: { keys: { teamKey: "{team}", year: "2026", kind: "TASK" } },
+        event: { keys: { teamKey: "{team}", year: "2026", ...second } },
+      },
+    },
+  }).connect({ transport: offline });
+
+test("several kinds with another value of a sort attribute have a Query each, merged by the next one", async () => {
+  const { plan, requests } = await diaryWith({ kind: "EVENT" }).find(["task", "event"]).where({ team: "red" }).explain();
+  expect(plan).toMatchObject({ merged: true, sources: [{ sortKey: "at" }, { sortKey: "at" }] });
+  const conditions = requests.map(({ input }) => conditionOf(input as Record<string, unknown>));
+  expect(conditions).toEqual(["TASK", "EVENT"].map((kind) => `teamKey = "red" AND year = "2026" AND kind = "${kind}"`));
+});
+
+test("several kinds whose rows would come in the order of different attributes are refused", async () => {
+  const search = diaryWith({ kind: "EVENT#{id}" }).find(["task", "event"]).where({ team: "red" });
+  await expect(search.explain()).rejects.toMatchObject({
+    code: "plan.unsupported",
+    message: '"byTeam" gives rows of "task" in the order of "at" and rows of "event" in that of "kind". Ask for each alone.',
+  });
+});

@@ -288,8 +288,10 @@ const oneQuery: Searching["oneQuery"] = (planning, { inputs }) => {
   const path = pathOn(catalog, { index: chosen[0]!.path.index, shapes, known, implied: "all" });
   if (!path || path.sharesPrefix) return undefined;
   const isTaken = (field: string): boolean => path.fixes.has(field) || path.folds.has(field);
-  const isExact = ({ path: { fixes, prefix } }: Choice): boolean =>
-    [...fixes].every((field) => path.fixes.has(field)) && (prefix?.template.fields.every(isTaken) ?? true);
+  const isExact = ({ path: { index, fixes, prefix } }: Choice): boolean =>
+    index.sortKey === path.index.sortKey &&
+    [...fixes].every((field) => path.fixes.has(field)) &&
+    (prefix?.template.fields.every(isTaken) ?? true);
   if (!chosen.every(isExact)) return undefined;
   const isOnServer = (condition: Condition): boolean =>
     searches.every(({ filter }) => filter.some(({ slot }) => slot === condition.slot)) &&
