@@ -226,7 +226,7 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
   out<Edge extends EdgesAt<E, Name, "~from">>(edge: Edge): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Targets<Edge, N, E>>;
   /** The edges that reach this node. */
   in<Edge extends EdgesAt<E, Name, "~to">>(edge: Edge): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Sources<Edge, N, E>>;
-  /** Edges in either direction: the outgoing first, then the incoming. */
+  /** Edges in either direction: the outgoing first, then the incoming, each in its order. `reverse()` turns each round: the outgoing still come first. */
   both<Edge extends EdgesAt<E, Name, "~from"> & EdgesAt<E, Name, "~to">>(
     edge: Edge,
   ): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Joined<Edge, N, E>>;

@@ -8,7 +8,7 @@ import { CONTRIBUTION } from "../schema/system-items.ts";
 import { factKeyItem } from "../schema/system-keys.ts";
 import type { Key } from "../transport/operations.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
-import { MISSING, shownId } from "./relations.ts";
+import { isShownNowhere, MISSING, shownId } from "./relations.ts";
 import type { Seen } from "./see-item.ts";
 import type { Tallies } from "./tallies.ts";
 
@@ -35,9 +35,9 @@ const NO_FOLDS: Folds = { see: () => undefined, end: () => undefined, breakOff: 
 /**
  * Opens folds, which tell the tallies what nodes and edges have to show. All memos of one are in one partition, which a scan gives
  * in one piece: a segment needs to hold one fold, of the size of the different values in it. Where a partition does not come in
- * one piece, the tallies differ and its node or edge is judged.
+ * one piece, the tallies differ and its node or edge is judged. With -1, takes back what was told of nodes and edges that are not there.
  */
-export const openFolds = (catalog: Catalog, tallies: Tallies): Folds => {
+export const openFolds = (catalog: Catalog, tallies: Tallies, times: 1 | -1 = 1): Folds => {
   const ofAll = [...Object.values(catalog.nodes), ...Object.values(catalog.edges)];
   if (!ofAll.some((entry) => streamedFacts(catalog, entry).some((fact) => !isKeptInFacts(fact)))) return NO_FOLDS;
   const open = new Map<number, Fold>();
@@ -45,8 +45,10 @@ export const openFolds = (catalog: Catalog, tallies: Tallies): Folds => {
     const holder = holderOf(catalog, place.node, place.id);
     const facts = holder ? streamedFacts(catalog, holder.entry).filter((fact) => !isKeptInFacts(fact)) : [];
     if (!holder || facts.length === 0) return undefined;
+    const key = factKeyItem(catalog, holder.facts);
+    if (times === -1 && !isShownNowhere(tallies, key)) return undefined;
     const gathered = new Map(facts.map((fact): [DerivedFact, Gathered] => [fact, { value: undefined, seen: new Set() }]));
-    return { partition, holder, facts: factKeyItem(catalog, holder.facts), gathered };
+    return { partition, holder, facts: key, gathered };
   };
   const end = (segment: number): void => {
     const fold = open.get(segment);
@@ -60,7 +62,7 @@ export const openFolds = (catalog: Catalog, tallies: Tallies): Folds => {
       if (value === undefined || (operation === "distinct" && value === 0)) continue;
       const decimal = exact[attribute];
       const shows = decimal === undefined ? encodeField(place.shape, attribute, value) : { N: decimal };
-      tallies.add(shownId(fold.facts, attribute), { value: orderOf(shows) }, 1);
+      tallies.add(shownId(fold.facts, attribute), { value: orderOf(shows) }, times);
     }
   };
   return {

@@ -246,9 +246,11 @@ const isSource = (catalog: Catalog, { onto, end }: CopyFact, node: string): bool
 
 const hasStreamedFacts = (catalog: Catalog, entry: NodeEntry | EdgeEntry): boolean => streamedFacts(catalog, entry).length > 0;
 
+const SHOWN = "shown";
 const factsId = (partition: Key, name: string): FactId => ["facts", ...idOf(partition), name];
 /** What is said of an attribute that the stream keeps: by what its node or edge shows, and by what that follows from. */
-export const shownId = (partition: Key, name: string): FactId => ["shown", ...idOf(partition), name];
+export const shownId = (partition: Key, name: string): FactId => [SHOWN, ...idOf(partition), name];
+const showsId = (partition: Key): FactId => ["shows", ...idOf(partition)];
 const memosId = (partition: Key): FactId => ["memos", ...idOf(partition)];
 const memoSaying = (catalog: Catalog, { holder, over, source, contribution }: ContributedPlace, times: number): Saying => ({
   kind: "sum",
@@ -320,6 +322,7 @@ const shownSayings = (catalog: Catalog, seen: SeenRow, sayings: Saying[]): void 
   const own = (id: FactId, times: number | string, contents = NO_CONTENTS): void =>
     void sayings.push({ kind: "sum", id, contents, times, isOwn: true });
   own(memosId(facts), 0);
+  sayings.push({ kind: "there", id: showsId(facts) });
   for (const { attribute, operation } of streamedFacts(catalog, entry)) {
     const value = item[attribute] && decodeValue(item[attribute]);
     if (!isKeptInFacts({ operation })) {
@@ -410,6 +413,20 @@ export const tally = (tallies: Tallies, catalog: Catalog, seen: Seen, comparing:
     if (one.kind === "sum") tallies.add(one.id, one.contents, one.times);
     else tallies.note(one.kind, one.id);
   }
+};
+
+/** True if the stream keeps attributes of some node or edge. */
+export const keepsByStream = (catalog: Catalog): boolean =>
+  [...Object.values(catalog.nodes), ...Object.values(catalog.edges)].some((entry) => hasStreamedFacts(catalog, entry));
+
+/** True if the node or edge is surely not there whose facts lie at this key. */
+export const isShownNowhere = (tallies: Tallies, facts: Key): boolean => tallies.lacks(showsId(facts));
+
+/** Takes back what an item of facts says of the attributes of a node or edge that is not there: nothing shows them. */
+export const takeBackShown = (tallies: Tallies, { kind, key, item }: Seen): void => {
+  if (kind !== "facts" || !isShownNowhere(tallies, key)) return;
+  for (const one of factsSayings(key, item))
+    if (one.kind === "sum" && one.id[0] === SHOWN) tallies.add(one.id, one.contents, negateDecimal(String(one.times)));
 };
 
 /** Whether an item has to be judged by its relations to others, as the finished tallies tell. */

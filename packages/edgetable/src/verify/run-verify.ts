@@ -12,7 +12,7 @@ import type { Collector, KindReport } from "./collect.ts";
 import type { Finding } from "./finding.ts";
 import { openFolds } from "./fold-memos.ts";
 import type { Circumstances, DocumentKeeper } from "./judging.ts";
-import { type Differing, isAlwaysJudged, isSuspect, tally } from "./relations.ts";
+import { type Differing, isAlwaysJudged, isSuspect, keepsByStream, takeBackShown, tally } from "./relations.ts";
 import { repairItem, type RepairSettings } from "./repair.ts";
 import { seeItem } from "./see-item.ts";
 import { settleCandidates, type Settling } from "./settle.ts";
@@ -231,6 +231,26 @@ const passAlone = async (verification: Verification): Promise<void> => {
   await candidates.end();
 };
 
+/**
+ * The stream keeps facts of edges that a summary waits for, and of nodes that are gone while their edges stay: nothing shows these.
+ * Which they are is known once every item was seen.
+ */
+const takeBack = async (verification: Verification): Promise<void> => {
+  const { run, tallies } = verification;
+  const { catalog } = run.session;
+  const folds = openFolds(catalog, tallies, -1);
+  const page: Visit["page"] = ({ items, segment, isLast }) => {
+    for (const item of items) {
+      const seen = seeItem(catalog, item);
+      takeBackShown(tallies, seen);
+      folds.see(segment, seen);
+    }
+    if (isLast) folds.end(segment);
+    return Promise.resolve();
+  };
+  await scan(verification, { from: undefined, page });
+};
+
 const markerKinds: ReadonlySet<Finding["kind"]> = new Set(["missingMarker", "foreignMarker", "duplicate"]);
 const MOST_MARKERS = 100_000;
 
@@ -268,8 +288,12 @@ const passTogether = async (verification: Verification): Promise<void> => {
 
 /** Runs a verification to its end. */
 export const runVerification = async (verification: Verification): Promise<void> => {
-  const { settings, tallies } = verification;
-  if (verification.pass === 1) await passAlone(verification);
+  const { run, settings, tallies } = verification;
+  if (verification.pass === 1) {
+    await passAlone(verification);
+    const isTold = settings.streamed && settings.limit === undefined && keepsByStream(run.session.catalog);
+    if (isTold && !tallies.agrees()) await takeBack(verification);
+  }
   if (settings.limit === undefined && !tallies.agrees()) {
     verification.pass = 2;
     verification.position = undefined;
