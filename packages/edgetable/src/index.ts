@@ -1,4 +1,4 @@
-export { defineGraph, type AnyGraph, type Graph } from "./client/define-graph.ts";
+export { defineGraph, type AnyGraph, type Graph, type RowOf } from "./client/define-graph.ts";
 export type { AdvancedOptions, ConnectOptions, CursorSecret, ObservedPlace, Observer } from "./client/connect.ts";
 export type { Jobs } from "./client/jobs.ts";
 export type { Batch, BatchCall, BatchOutcome, Unwritten } from "./client/batch.ts";

@@ -7,6 +7,7 @@ import type { Layout, IndexEntry, ValueIndex } from "../schema/layout.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { createDb, type Db } from "./db.ts";
 import type { EdgeRow, Edges, Nodes, PartRow, Parts } from "./graph-types.ts";
+import type { FoundRow, KindNames } from "./read-types.ts";
 
 /** A sentence for each end of an edge that is neither a node type nor a part, and for an order that lacks its format. */
 type EdgeCheck<Known, E extends AnyEdge> = E["~from" | "~to"] extends Known
@@ -58,6 +59,19 @@ export interface Graph<N extends Nodes, E extends Edges, P extends Parts, Indexe
 /** Any graph: for tools that take any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every graph satisfies
 export type AnyGraph = Graph<any, any, any>;
+
+type Kinds<G extends AnyGraph> = KindNames<G["~types"]["nodes"], G["~types"]["edges"], G["~types"]["parts"]>;
+
+/**
+ * The row of a node, edge or part type of a graph, as reads return it: with its version, its times and its derived attributes;
+ * of an edge with its ends, of a part with the id of its node.
+ */
+export type RowOf<G extends AnyGraph, Kind extends Kinds<G>> = FoundRow<
+  G["~types"]["nodes"],
+  G["~types"]["edges"],
+  G["~types"]["parts"],
+  Kind
+>;
 
 type None = Readonly<Record<never, never>>;
 

@@ -36,7 +36,7 @@ import type {
 import type { PartList } from "./part-types.ts";
 import type { Fields, Grid, Values, Views } from "./grid-types.ts";
 import type { Walk, Walks } from "./walk-types.ts";
-import type { EdgeOptions, EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
+import type { Advice, EdgeOptions, EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
 
 /** What is inferred of a node's neighbours along an edge type. Each member is resolved when it is first asked for. */
 export interface NeighbourTypes {
@@ -431,7 +431,7 @@ export interface EdgeSearch<Row, Filter, Source, Target> extends Search<Row, Fil
 }
 
 type FoundPart<N extends Nodes, P extends AnyPart> = PartRow<N, P> & EndId<N, P["of"]>;
-type FoundRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends keyof N
+export type FoundRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind extends keyof N
   ? N[Kind]["~types"]["row"]
   : Kind extends keyof E
     ? EdgesInGraph<Ends<N, P>, E>[Kind]["edge"]
@@ -467,14 +467,14 @@ type Found<N extends Nodes, E extends Edges, P extends Parts, Given> = Given ext
     >
   : SearchOf<N, E, P, Given>;
 
-/** Why things of a kind cannot be found. */
+/** Why things of a kind cannot be found. An editor would offer a sentence of its own among the kinds. */
 type NotFindable<Known, Given> = Given extends readonly (infer Kind)[]
   ? readonly NotFindable<Known, Kind>[]
   : Given extends Known
-    ? `No index finds "${Given & string}": declare one, such as indexes: { byName: { entries: { ${Given & string}: "name" } } }.`
-    : `There is no node, edge or part "${Given & string}".`;
+    ? Advice<`No index finds "${Given & string}": declare one, such as indexes: { byName: { entries: { ${Given & string}: "name" } } }.`>
+    : Advice<`There is no node, edge or part "${Given & string}".`>;
 
-type KindNames<N, E, P> = (keyof N | keyof E | keyof P) & string;
+export type KindNames<N, E, P> = (keyof N | keyof E | keyof P) & string;
 
 /** What an index may hold: its entries, and references, which lie in the items of their nodes. */
 type Findable<N, E extends Edges, P, Indexed> =

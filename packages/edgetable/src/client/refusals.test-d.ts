@@ -100,9 +100,12 @@ test("an edge with a key of its own, without that key", () => {
 });
 
 test("a search for what no index holds", () => {
-  // @ts-expect-error No index finds "team": declare one, such as indexes: { byName: { entries: { team: "name" } } }.
+  // An editor offers the texts that an argument may be: a kind, and no sentence.
+  const find = db.find<"user" | "team">;
+  expectTypeOf<Extract<Parameters<typeof find>[0], string>>().toEqualTypeOf<"user">();
+  // @ts-expect-error Argument of type '"team"' is not assignable to parameter of type 'Advice<"No index finds "team": declare one, …">'
   void (() => db.find("team"));
-  // @ts-expect-error There is no node, edge or part "usr".
+  // @ts-expect-error Argument of type '"usr"' is not assignable to parameter of type 'Advice<"There is no node, edge or part "usr".">'
   void (() => db.find("usr"));
   // @ts-expect-error -- one of several
   void (() => db.find(["user", "team"]));
@@ -114,6 +117,6 @@ test("a search for what no index holds", () => {
   void (() => defineGraph(model).connect().find("user"));
   // The indexes of a table's own layout are not known.
   void (() => defineGraph({ ...model, layout: { partitionKey: "pk" } }).connect().find("team"));
-  // @ts-expect-error There is no node, edge or part "usr".
+  // @ts-expect-error Argument of type '"usr"' is not assignable to parameter of type 'Advice<"There is no node, edge or part "usr".">'
   void (() => defineGraph({ ...model, indexes: { byName: { entries: { usr: "name" } } } }));
 });

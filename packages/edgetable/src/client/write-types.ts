@@ -137,7 +137,7 @@ export interface DeleteCall<Row> extends WriteCall<Row> {
 }
 
 /** What stands in a message of the compiler where a value would have to be. */
-interface Advice<Text extends string> {
+export interface Advice<Text extends string> {
   readonly "~advice": Text;
 }
 

@@ -1,3 +1,4 @@
+import type { AnyGraph } from "../client/define-graph.ts";
 import type { Edges, EdgesInGraph, Ends, Nodes, PartRow, Parts } from "../client/graph-types.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Catalog } from "../schema/catalog.ts";
@@ -106,6 +107,9 @@ export interface StreamHandlers<N extends Nodes, E extends Edges, P extends Part
     | HandlerOfAll<EventsInGraph<N, E, P>>
     | { readonly [Name in keyof EventsInGraph<N, E, P>]: HandlerOf<EventsInGraph<N, E, P>, Name> }[keyof EventsInGraph<N, E, P>];
 }
+
+/** Handlers of a graph's changes, for those that a file of their own declares. */
+export type HandlersOf<G extends AnyGraph> = StreamHandlers<G["~types"]["nodes"], G["~types"]["edges"], G["~types"]["parts"]>;
 
 /** A handler as the processor calls it. */
 export interface Handler {

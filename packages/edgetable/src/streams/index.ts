@@ -19,7 +19,7 @@ export { readCounters, rollUpCounters, type CountedValues } from "./roll-up-coun
 export type { DeadLetter } from "./dead-letters.ts";
 export type { RefreshedBatch } from "./maintain-facts.ts";
 export type { StaleFact } from "./stale-facts.ts";
-export type { StreamHandlers } from "./handlers.ts";
+export type { HandlersOf, StreamHandlers } from "./handlers.ts";
 export type { StreamRecord } from "./record.ts";
 export { createStreamConsumer, type ConsumeOptions, type ConsumerOptions, type StreamConsumer } from "./consumer.ts";
 export { listConsumers, type ConsumerGroup, type ListConsumersOptions } from "./list-consumers.ts";
