@@ -162,3 +162,61 @@ test.each([
     });
   expect(define).toThrow(message);
 });
+
+const softly = async (condition: { readonly exists: boolean }) => {
+  const table = engine.freshTableName("soft");
+  const schema = z.object({ id: text, team: text, at: text, deletedAt: text.optional() });
+  const graph = defineGraph({
+    table,
+    nodes: { order: node({ key: "ORDER#{id}", schema }) },
+    layout: layoutOf({ order: { keys, when: { GSI1PK: { deletedAt: condition } } } }),
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const found = async (deletedAt: { readonly exists: boolean }) => {
+    const rows = await db.find("order").where({ team: "T", deletedAt }).rows();
+    return rows.map(({ id }) => id);
+  };
+  return { db, found };
+};
+
+test("items are in an index while an attribute is missing: a soft deletion", async () => {
+  const { db, found } = await softly({ exists: false });
+  for (const id of ["1", "2"]) await db.order.create({ id, team: "T", at: `2024-${id}` }).orThrow();
+  await db.order.create({ id: "3", team: "T", at: "2024-3", deletedAt: "now" }).orThrow();
+  expect(await found({ exists: false })).toEqual(["1", "2"]);
+  await db.order.update({ id: "1" }, { deletedAt: "2025" }).orThrow();
+  await db.order.update({ id: "3" }, { remove: ["deletedAt"] }).orThrow();
+  expect(await found({ exists: false })).toEqual(["2", "3"]);
+  await db.order.upsert({ id: "2", team: "T", at: "x" }, { deletedAt: "2026" }).orThrow();
+  expect(await found({ exists: false })).toEqual(["3"]);
+  const { requests } = await db
+    .find("order")
+    .where({ team: "T", deletedAt: { exists: false } })
+    .explain();
+  expect(requests[0]?.input).toMatchObject({ IndexName: "GSI1", KeyConditionExpression: "GSI1PK = :p" });
+  await expect(db.find("order").where({ team: "T" }).rows()).rejects.toThrow(
+    '"GSI1" holds "order" only while "deletedAt" is missing. Ask for that too, or name the index: using("GSI1").',
+  );
+  await expect(found({ exists: true })).rejects.toThrow('only while "deletedAt" is missing');
+  expect((await verify(db, { settle: 0 })).clean).toBe(true);
+});
+
+test("items are in an index while they have an attribute, whatever its value", async () => {
+  const { db, found } = await softly({ exists: true });
+  await db.order.create({ id: "1", team: "T", at: "2024", deletedAt: "now" }).orThrow();
+  await db.order.create({ id: "2", team: "T", at: "2025" }).orThrow();
+  expect(await found({ exists: true })).toEqual(["1"]);
+  expect(await db.find("order").where({ team: "T", deletedAt: "now" }).rows()).toHaveLength(1);
+  expect(
+    await db
+      .find("order")
+      .where({ team: "T", deletedAt: { beginsWith: "n" } })
+      .rows(),
+  ).toHaveLength(1);
+  await db.order.update({ id: "2" }, { deletedAt: "later" }).orThrow();
+  await db.order.update({ id: "1" }, { remove: ["deletedAt"] }).orThrow();
+  expect(await found({ exists: true })).toEqual(["2"]);
+  await expect(found({ exists: false })).rejects.toThrow('"GSI1" holds "order" only while "deletedAt" is there.');
+  expect((await verify(db, { settle: 0 })).clean).toBe(true);
+});

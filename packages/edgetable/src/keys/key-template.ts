@@ -77,11 +77,12 @@ export interface Refusal {
 /** Makes a {@link Refusal}. */
 export const refusal = (code: Refusal["code"], problem: string, mend: string): Refusal => ({ kind: "refusal", code, problem, mend });
 
-/** The values that a field has in rows that have a key. */
+/** What a field holds in rows that have a key. */
 export interface When {
   readonly path: string;
   readonly steps: readonly string[];
-  readonly values: readonly unknown[];
+  /** The values, one of which it has; `[undefined]` if rows lack it. Undefined for any value. */
+  readonly values: readonly unknown[] | undefined;
 }
 
 /** A fixed text of a template. */

@@ -59,7 +59,7 @@ export const hasKey = ({ when }: Template, row: Row): boolean =>
   when === undefined ||
   when.every(({ steps, values }) => {
     const value = fieldValue(row, steps);
-    return values.some((one) => sameValue(one, value));
+    return values ? values.some((one) => sameValue(one, value)) : value !== undefined;
   });
 
 /**

@@ -119,7 +119,10 @@ const declaration = (catalog: Catalog, search: Search, takenNames: ReadonlyMap<s
 /** When the items of a path have its index's keys, in words. */
 const conditionOf = ({ index, shapes }: AccessPath): string => {
   const whens = shapes.flatMap(({ keys }) => keyAttributes(index).flatMap((attribute) => keys[attribute]?.when ?? []));
-  const each = whens.map(({ path, values }) => `"${path}" is ${values.map((value) => jsonText(value)).join(" or ")}`);
+  const each = whens.map(({ path, values }) => {
+    const texts = values?.map((value) => (value === undefined ? "missing" : jsonText(value)));
+    return `"${path}" is ${texts?.join(" or ") ?? "there"}`;
+  });
   return [...new Set(each)].join(" and ");
 };
 
@@ -137,8 +140,12 @@ interface Sought {
 export const impliedKeys = (catalog: Catalog, { kinds, conditions, values }: Sought): readonly string[] => {
   const isGiven = ({ path, values: wanted }: When): boolean =>
     conditions.some((condition) => {
-      if (condition.path !== path || (condition.operator !== "eq" && condition.operator !== "in")) return false;
+      if (condition.path !== path) return false;
       const given = values[condition.slot];
+      if (condition.operator === "exists") return given ? !wanted : wanted?.[0] === undefined && wanted !== undefined;
+      // A missing attribute satisfies only `ne` of the other comparisons.
+      if (!wanted) return condition.operator !== "ne";
+      if (condition.operator !== "eq" && condition.operator !== "in") return false;
       const all: readonly unknown[] = condition.operator === "in" ? (given as readonly unknown[]) : [given];
       return all.every((value) => wanted.some((one) => sameValue(one, value)));
     });

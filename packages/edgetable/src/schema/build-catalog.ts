@@ -58,7 +58,10 @@ export interface KeyContext {
 
 const whenOf = (condition: KeyCondition | undefined): Template["when"] =>
   condition &&
-  Object.entries(condition).map(([path, given]) => ({ path, steps: path.split("."), values: Array.isArray(given) ? given : [given] }));
+  Object.entries(condition).map(([path, given]) => {
+    const values = typeof given !== "object" ? [given] : "exists" in given ? (given.exists ? undefined : [undefined]) : given;
+    return { path, steps: path.split("."), values };
+  });
 
 const toMatch = (field: string, attribute: string, condition: KindCondition): KindMatch => {
   if (typeof condition !== "object") return { field, attribute, values: [condition] };

@@ -90,7 +90,7 @@ const shardingOf = (template: Template): Sharding | undefined => {
 };
 
 const describeKey = ({ source, type, when }: Template): string => {
-  const conditions = when?.map(({ path, values }) => `${path} ${values.map(String).join("|")}`).join(" ");
+  const conditions = when?.map(({ path, values }) => `${path} ${values?.map(String).join("|") ?? "exists"}`).join(" ");
   return `${type === "N" ? "number " : ""}${source.replaceAll(SHARD_COUNTS, ":shard")}${when ? ` when ${conditions}` : ""}`;
 };
 

@@ -64,7 +64,8 @@ export interface ItemLayout {
   readonly halves?: boolean;
   /**
    * When items have an index key: by the attribute of the key, the values that attributes of the schema must have, one or one of
-   * a list: `{ GSI1PK: { status: "open" } }`. While they have others, the item is not in the index. All computed keys of the
+   * a list: `{ GSI1PK: { status: "open" } }`, or `{ deletedAt: { exists: false } }`. While they have others, the item is not in
+   * the index. All computed keys of the
    * index are left out together.
    */
   readonly when?: Readonly<Record<string, KeyCondition>>;
@@ -92,8 +93,8 @@ export type KindCondition =
   | { readonly beginsWith: string }
   | { readonly exists: boolean };
 
-/** The values that attributes have while an item has a key: one, or one of a list. */
-export type KeyCondition = Readonly<Record<string, KeyConditionValue | readonly KeyConditionValue[]>>;
+/** What attributes hold while an item has a key: a value, one of a list, anything or nothing. */
+export type KeyCondition = Readonly<Record<string, KeyConditionValue | readonly KeyConditionValue[] | { readonly exists: boolean }>>;
 type KeyConditionValue = string | number | bigint | boolean;
 
 /** The stored form of one edge type's items. */

@@ -37,7 +37,7 @@ export const fingerprintOf = ({ table, shapes, facts }: Catalog, differing: Diff
     Object.entries(templates).map(([attribute, { source, when }]) => [
       attribute,
       source,
-      when?.map(({ path, values }) => [path, values.map(String)]),
+      when?.map(({ path, values }) => [path, values?.map(String)]),
     ]),
   ]);
   return hexHashOf(JSON.stringify([table, keys, facts, differing]));

@@ -52,9 +52,16 @@ const checkItemLayout = (place: string, item: ItemLayout | undefined, { fields, 
   for (const [attribute, condition] of conditions) {
     const at = `${place}.when.${attribute}`;
     reportUnknown(report, at, Object.keys(condition), attributes);
-    const values = Object.values(condition).flat();
-    if (values.length === 0 || values.some((value) => !["string", "number", "bigint", "boolean"].includes(typeof value)))
-      report("layout", at, `it needs a text, number or boolean for each attribute, or a list of them, such as { status: "open" }.`);
+    const values = Object.values<unknown>(condition).flat();
+    const isValue = (value: unknown): boolean =>
+      ["string", "number", "bigint", "boolean"].includes(typeof value) ||
+      (typeof value === "object" && value !== null && /^\{"exists":(true|false)\}$/.test(JSON.stringify(value)));
+    if (values.length === 0 || !values.every(isValue))
+      report(
+        "layout",
+        at,
+        `it needs a text, number or boolean for each attribute, or a list of them, such as { status: "open" }, or { exists: false }.`,
+      );
   }
 };
 

@@ -112,9 +112,11 @@ const unreadFields = ({ shape, known, changes }: Wanted, template: Template): re
       part.kind === "literal" || part.path !== field || part.format.kind === form;
     return valueAt(known, field) !== undefined && (form === undefined || template.parts.every(isInForm));
   };
+  const { when = [], optional } = template;
+  const decides = (field: string): boolean => when.some(({ path }) => path === field);
   const isGone =
-    template.within.some((field) => remove.includes(field) && !template.optional.includes(field)) ||
-    (template.when?.some((one) => one.path in set && !hasKey({ ...template, when: [one] }, set)) ?? false);
+    template.within.some((field) => remove.includes(field) && !optional.includes(field) && !decides(field)) ||
+    when.some((one) => (one.path in set || remove.includes(one.path)) && !hasKey({ ...template, when: [one] }, set));
   const unread: string[] = [];
   for (const field of template.within) {
     const isGiven = field in set || remove.includes(field) || isKnown(field);
