@@ -160,17 +160,6 @@ const recordNewKinds = async (session: Session, context: CallContext): Promise<v
   }
 };
 
-/** Says of an engine's refusal that it concerns index keys of several attributes, which DynamoDB has and local engines lack. */
-const explainKeys = ({ indexes }: Session["catalog"], error: unknown): unknown => {
-  const index = indexes.find(({ partitionKeys, sortKeys }) => partitionKeys.length > 1 || sortKeys.length > 1);
-  if (!index || !isEdgetableError(error, "execute.rejected") || !/key ?schema/i.test(error.message)) return error;
-  return new EdgetableError(
-    "execute.rejected",
-    `${error.message} The key of the index "${index.name}" has several attributes, which this engine lacks: use DynamoDB, or the server of moto (docs/engines.md).`,
-    { details: error.details, cause: error },
-  );
-};
-
 /** Creates the table and waits until it is active. A table that exists, or is created meanwhile, has to fit the model. */
 export const createTable = async (
   session: Session,
@@ -185,7 +174,10 @@ export const createTable = async (
     try {
       await session.send("CreateTable", createTableInput(catalog, stream), context);
     } catch (error) {
-      throw explainKeys(catalog, error);
+      const several = catalog.indexes.find(({ partitionKeys, sortKeys }) => partitionKeys[1] ?? sortKeys[1]);
+      if (!several || !isEdgetableError(error, "execute.rejected") || !/key ?schema/i.test(error.message)) throw error;
+      const message = `${error.message} This engine lacks index keys of several attributes ("${several.name}"): use DynamoDB or moto.`;
+      throw new EdgetableError(error.code, message, { details: error.details });
     }
   };
   const created = !existing && (await unlessDone(send(), exists));

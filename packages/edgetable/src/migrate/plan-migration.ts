@@ -175,7 +175,7 @@ const changedShards = ({ catalog, record }: MigrationGround, model: ModelDescrip
   const refusals: string[] = [];
   for (const index of catalog.indexes) {
     for (const [id, { shards = {} }] of Object.entries(model.items)) {
-      const attribute = index.partitionKeys.find((name) => shards[name]) ?? index.partitionKey;
+      const attribute = index.partitionKeys.find((name) => shards[name]) ?? "";
       const now = shards[attribute];
       const old = record.current?.model.items[id]?.shards?.[attribute];
       if (!now || !old || !describedEntry(model, index, id)) continue;

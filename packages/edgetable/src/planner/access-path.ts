@@ -188,7 +188,7 @@ export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined =
   if (isScattered && index.name === undefined) return undefined;
   const fixes = new Set<string>();
   const folds = new Map<string, OneWayText>();
-  for (const template of [partition, ...equal.map((one) => one.template), ...(prefix ? [prefix.template] : [])]) {
+  for (const { template } of [{ template: partition }, ...equal, ...(prefix ? [prefix] : [])]) {
     for (const part of template.parts) {
       if (part.kind === "literal") continue;
       const { kind } = part.format;
@@ -201,9 +201,8 @@ export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined =
   const wanted = new Set(shapes.map((shape) => (shape.role === "reference" ? shape.keys : shape.id)));
   const sharing = sharingShapes(catalog, index, first).filter((shape) => !wanted.has(shape.id) && !wanted.has(shape.keys));
   const lead = leadOf(prefix?.template);
-  const sorted = equal.filter(({ attribute }) => index.sortKeys.includes(attribute));
   return {
-    index: equal.length === 0 ? index : { ...index, partitionKey, sortKey },
+    index: { ...index, partitionKey, sortKey },
     shapes,
     partition,
     equal,
@@ -213,7 +212,7 @@ export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined =
     folds,
     sharesPrefix: sharing.some(({ keys }) => {
       const other = leadOf(keys[sortKey ?? ""]);
-      if (!sorted.every(({ attribute, template }) => templatesOverlap(keys[attribute]!, template))) return false;
+      if (!equal.every(({ attribute, template }) => templatesOverlap(keys[attribute]!, template))) return false;
       return !prefix || other.startsWith(lead) || lead.startsWith(other);
     }),
   };
@@ -253,7 +252,6 @@ export const isOrderedBy = (path: AccessPath, orderBy: string | undefined): bool
   if (orderBy === undefined || (path.index.name === undefined && path.prefix?.complete)) return true;
   return path.shapes.every((shape) => {
     const field = inShape(shape, orderBy);
-    const sources = path.equal.map(({ template }) => template);
-    return path.prefix?.next?.path === field || [...sources, path.prefix?.template].some((template) => template?.fields.includes(field));
+    return path.prefix?.next?.path === field || [...path.equal, path.prefix].some((one) => one?.template.fields.includes(field));
   });
 };

@@ -174,16 +174,9 @@ const together = (bases: readonly Base[]): Base => {
 };
 
 /** @throws {plan.unsupported} where sources are to be merged whose rows come in the order of different attributes of an index's key */
-const inOneOrder = (catalog: Catalog, base: Base): Base => {
-  const [first, ...others] = base.sources.flatMap((step) => (step.kind === "query" ? [step] : []));
-  const other = others.find(({ sortKey }) => sortKey !== first?.sortKey);
-  if (!first || !other) return base;
-  const [one, two] = [first, other].map(({ shapes, sortKey }) => [catalog.shapesById[shapes[0] ?? ""]?.definition, sortKey] as const);
-  throw new EdgetableError(
-    "plan.unsupported",
-    `"${first.index}" gives rows of "${one?.[0]}" in the order of "${one?.[1]}" and rows of "${two?.[0]}" in that of "${two?.[1]}". Ask for each alone.`,
-    { details: { index: first.index } },
-  );
+const inOneOrder = (base: Base): Base => {
+  if (new Set(base.sources.map((step) => step.kind === "query" && step.sortKey)).size < 2) return base;
+  throw new EdgetableError("plan.unsupported", "The index orders these kinds by different attributes. Ask for each alone.");
 };
 
 const lowerBase = (planning: Planning, plan: LogicalPlan): Base => {
@@ -207,7 +200,7 @@ const lowerBase = (planning: Planning, plan: LogicalPlan): Base => {
     case "merge": {
       const shared = searchingOf(planning).onSharedIndex(planning, plan);
       const one = searchingOf(planning).oneQuery(planning, shared);
-      if (!one) return inOneOrder(planning.catalog, together(shared.inputs.map((input) => lowerBase(planning, input))));
+      if (!one) return inOneOrder(together(shared.inputs.map((input) => lowerBase(planning, input))));
       const { path, search, rows, bytes, conditions } = one;
       const { known, filter, forward, select } = search;
       const step = queryStep(path, [], { known, filter, forward, consistent: false, select, expect: { rows, bytes } });

@@ -157,11 +157,7 @@ export interface QueryTarget {
 }
 
 /** The condition that further key attributes have the values of a row; empty if there are none. */
-const equalities = (
-  { equal = [] }: QueryStep,
-  row: Row,
-  { names, values }: { readonly names: Record<string, string>; readonly values: Record<string, AttributeValue> },
-): string =>
+const equalities = ({ equal = [] }: QueryStep, row: Row, names: Record<string, string>, values: Record<string, AttributeValue>): string =>
   equal
     .map(({ attribute, template }, at) => {
       values[`:p${at}`] = keyValue(template.type, defined(renderTemplate(template, row), "key"));
@@ -175,7 +171,7 @@ export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt
   const names: Record<string, string> = {};
   const partitionText = partition ?? defined(renderTemplate(step.partition, row), "partition key");
   const values: Record<string, AttributeValue> = { ":p": keyValue(step.partition.type, partitionText) };
-  const isPartition = `${nameIn(names, step.partitionKey, "#p")} = :p${equalities(step, row, { names, values })}`;
+  const isPartition = `${nameIn(names, step.partitionKey, "#p")} = :p${equalities(step, row, names, values)}`;
   const range = rangeOf(step, row, binding.values);
   const sort = step.sortKey !== undefined && range ? nameIn(names, step.sortKey, "#s") : "";
   const type = step.sort?.template.type ?? "S";

@@ -115,10 +115,7 @@ const wholeConditions = ({ when = {}, keys = {}, attributes = {} }: ItemLayout, 
   const whole: Record<string, KeyCondition> = { ...when };
   if (Object.keys(when).length === 0) return whole;
   const others = Object.values(layout.indexes ?? {});
-  const isOfRow = (name: string): boolean => {
-    const [, field = ""] = /^\{([^{}:]+)(?::[^{}]*)?\}$/.exec(own(keys, name) ?? "") ?? [];
-    return (own(attributes, field) ?? field) === name;
-  };
+  const isOfRow = (name: string): boolean => fieldNames(own(keys, name) ?? "").some((field) => (own(attributes, field) ?? field) === name);
   for (const names of others.map(keyAttributes)) {
     const condition = names.map((name) => own(when, name)).find((one) => one !== undefined);
     for (const name of condition ? names : []) {

@@ -121,8 +121,8 @@ const describeItem = ({ keys, stored: places, former, times, copied }: Shape): D
 };
 
 const describeKeys = ({ partitionKey, sortKey, partitionKeys, sortKeys }: Index): Omit<DescribedIndex, "projection"> => ({
-  partitionKey: partitionKeys.length > 1 ? partitionKeys : partitionKey,
-  ...(sortKey === undefined ? {} : { sortKey: sortKeys.length > 1 ? sortKeys : sortKey }),
+  partitionKey: partitionKeys[1] ? partitionKeys : partitionKey,
+  ...(sortKey === undefined ? {} : { sortKey: sortKeys[1] ? sortKeys : sortKey }),
 });
 
 // What a condition compares with may be a bigint, which JSON lacks.

@@ -108,19 +108,15 @@ const coveredByGrid = (catalog: Catalog, shape: Shape, key: PartitionKey, fields
 export const tenantKeys = (catalog: Catalog, fields: readonly string[]): TenantKeys => {
   const covered: TenantKey[] = [];
   const uncovered: PartitionKey[] = [];
-  const partitions = new Map(
-    [catalog.index, ...catalog.indexes].map(({ partitionKeys }) => [partitionKeys.join(), partitionKeys] as const),
-  );
+  const partitions = new Set([catalog.index, ...catalog.indexes].flatMap(({ partitionKeys }) => partitionKeys));
   for (const shape of Object.values(catalog.shapesById))
-    for (const attributes of partitions.values()) {
-      // Of a key of several attributes, one names the tenant.
-      const keys = attributes.flatMap((attribute): PartitionKey[] => {
-        const template = shape.keys[attribute];
-        return template ? [{ definition: shape.definition, attribute, template }] : [];
-      });
-      const found = keys.map((key) => coveredBy(shape, key, fields) ?? coveredByGrid(catalog, shape, key, fields)).find(Boolean);
+    for (const attribute of partitions) {
+      const template = shape.keys[attribute];
+      if (!template) continue;
+      const key = { definition: shape.definition, attribute, template };
+      const found = coveredBy(shape, key, fields) ?? coveredByGrid(catalog, shape, key, fields);
       if (found) covered.push(found);
-      else uncovered.push(...keys.slice(0, 1));
+      else uncovered.push(key);
     }
   return { covered, uncovered };
 };
