@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { defineGraph, node, type Layout, type Transport } from "../index.ts";
+import { defineGraph, edge, node, type Layout, type Transport } from "../index.ts";
 import { verify, type Finding } from "../verify/index.ts";
 
 const text = z.string();
@@ -219,4 +219,26 @@ test("items are in an index while they have an attribute, whatever its value", a
   expect(await found({ exists: true })).toEqual(["2"]);
   await expect(found({ exists: false })).rejects.toThrow('"GSI1" holds "order" only while "deletedAt" is there.');
   expect((await verify(db, { settle: 0 })).clean).toBe(true);
+});
+
+test("neighbours are not read by an index whose keys have a condition, and the refusal says so", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("members"),
+    nodes: {
+      person: node({ key: "PERSON#{id}", schema: z.object({ id: text }) }),
+      team: node({ key: "TEAM#{id}", schema: z.object({ id: text }) }),
+    },
+    edges: { member: edge({ from: "person", to: "team", schema: z.object({ state: text }) }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+      edges: { member: { keys: { GSI1PK: "{to}", GSI1SK: "{from}" }, when: { GSI1PK: { state: "active" } } } },
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  expect(() => db.team({ id: "red" }).in("member").edges()).toThrow(
+    'in("member") of "team" is not read by "GSI1", because its keys have a condition (when).',
+  );
 });

@@ -95,7 +95,7 @@ export const ranked = (choices: readonly Choice[], given: GivenFields, byPrice: 
   return [...cheapest.filter(isLikeBest), ...cheapest.filter((choice) => !isLikeBest(choice))];
 };
 
-const refuseExpand = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | "order"): never => {
+const refuseExpand = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | "order", conditional?: string): never => {
   const what = `${expand.direction}("${expand.edge}") of "${expand.node}"`;
   // Where only an index has the order, the edges can be read consistently without it.
   if (expand.consistent && why !== "index") {
@@ -113,6 +113,12 @@ const refuseExpand = (catalog: Catalog, expand: Expand, why: "index" | "consiste
       { details: { edge: expand.edge } },
     );
   }
+  if (conditional !== undefined)
+    throw new EdgetableError(
+      "plan.noIndex",
+      `${what} is not read by "${conditional}", because its keys have a condition (when). Add an index without one to the layout.`,
+      { details: { edge: expand.edge, direction: expand.direction, index: conditional } },
+    );
   const anchor = anchorPaths(expand).join(", ") || "nothing";
   // No mirror and no key of Edgetable's own layout has a partition for all nodes below a level.
   const below = expand.anchor.length < (catalog.ends[expand.node]?.idFields.length ?? 0);
@@ -136,7 +142,8 @@ const expandChoices = (catalog: Catalog, expand: Expand, { known, ranged }: Give
   const paths = accessPaths(catalog, asked);
   if (paths.length === 0) {
     const served = consistent && accessPaths(catalog, { ...asked, consistent: false }).length > 0;
-    return refuseExpand(catalog, expand, served ? "consistent" : "index");
+    const [conditional] = served ? [] : accessPaths(catalog, { ...asked, implied: "all" });
+    return refuseExpand(catalog, expand, served ? "consistent" : "index", conditional?.index.name);
   }
   const ordered = paths.filter((path) => isOrderedBy(path, expand.ordered ? entry.orderBy : undefined));
   if (ordered.length === 0) return refuseExpand(catalog, expand, "order");
