@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { systemEffects } from "../executor/session.ts";
 import { count, defineGraph, edge, node, part, sum } from "../index.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
+import type { Transport } from "../transport/transport.ts";
 import { verify } from "../verify/index.ts";
 
 // Rows that begin to count at a node that is being deleted, or that is not there.
@@ -48,6 +50,32 @@ const open = async (shards?: number, options: { readonly onRequest?: () => void 
   await db.table.create();
   return { table, db };
 };
+
+test("a deletion without a deadline takes as long as its writes do", async () => {
+  const { db, table } = await open();
+  await db.load([
+    { node: "post", row: { id: "p" } },
+    { node: "user", row: { id: "u", name: "Ann" } },
+    ...Array.from({ length: 400 }, (_, k) => ({
+      edge: "likes" as const,
+      from: { id: "u" },
+      to: { id: "p" },
+      attributes: { k: String(k) },
+    })),
+  ]);
+  let now = Date.now();
+  const send: Transport["send"] = (operation, input, options) => {
+    if (operation === "TransactWriteItems") now += 5_000;
+    return engine.transport.send(operation, input, options);
+  };
+  const slow = modelIn(table, undefined).connect({
+    transport: { send, close: () => undefined },
+    advanced: { effects: { ...systemEffects, now: () => now } },
+  });
+  expect(await slow.post.delete({ id: "p" }, { indexLag: 0, lease: 600_000 })).toMatchObject({ ok: true });
+  expect(now).toBeGreaterThan(Date.now() + 60_000);
+  expect(await db.jobs.list()).toEqual([]);
+});
 
 test.each([undefined, 4])(
   "a node whose copies a node counts is changed while that is being deleted (shards: %s)",

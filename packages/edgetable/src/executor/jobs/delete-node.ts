@@ -205,7 +205,7 @@ const markParts = (deletion: Deletion, job: string): Promise<void> =>
 
 /** Removes a page of what goes with the node. */
 const removePage = async (deletion: Deletion, removals: readonly Removal[]): Promise<number> => {
-  await step(deletion, (context) => removeAll(deletion.session, removals, context));
+  await removeAll(deletion.session, removals, (work) => step(deletion, work));
   deletion.items += removals.length;
   deletion.settings.onProgress?.(progressOf(deletion));
   return removals.length;
@@ -222,7 +222,7 @@ const removePassedOver = async (deletion: Deletion, sweeps: readonly Sweep[], { 
     const remove = async (removals: readonly Removal[]): Promise<void> => {
       const removed = deletion.leavesCrossing
         ? undefined
-        : await step(deletion, (context) => removeCrossing(deletion.session, removals, context));
+        : await removeCrossing(deletion.session, removals, (work) => step(deletion, work));
       deletion.leavesCrossing ||= removed === undefined;
       deletion.items += removed ?? 0;
       found += removed ?? 0;

@@ -136,17 +136,20 @@ const unlinkTogether = async (session: Session, removals: readonly Removal[], co
   }
 };
 
-/** Removes what was found: plain items in batches, edges with copies or counts in transactions. Idempotent. */
-export const removeAll = async (session: Session, removals: readonly Removal[], context: CallContext): Promise<void> => {
-  const plain = removals.filter((one) => one.plain);
-  await deleteItems(
-    session,
-    plain.map(({ key }) => key),
-    context,
-  );
+/** Does work that has a time of its own. */
+type Step = <Result>(work: (context: CallContext) => Promise<Result>) => Promise<Result>;
+
+/**
+ * Removes what was found: plain items in batches, edges with copies or counts in transactions, each in a step of its own.
+ * Idempotent.
+ */
+export const removeAll = async (session: Session, removals: readonly Removal[], inStep: Step): Promise<void> => {
+  const plain = removals.filter((one) => one.plain).map(({ key }) => key);
+  await inStep((context) => deleteItems(session, plain, context));
   const joint = removals.filter((one) => !one.plain);
   // One transaction after the other: all of them change the node's own guard.
-  for (let at = 0; at < joint.length; at += EDGES_AT_ONCE) await unlinkTogether(session, joint.slice(at, at + EDGES_AT_ONCE), context);
+  for (let at = 0; at < joint.length; at += EDGES_AT_ONCE)
+    await inStep((context) => unlinkTogether(session, joint.slice(at, at + EDGES_AT_ONCE), context));
 };
 
 const isForeign = (tenant: Row, { write }: Removal): boolean =>
@@ -163,7 +166,7 @@ export const readsCrossing = (): Crossing => ({ met: 0, reach: new Set() });
  *
  * @returns how many there were; undefined if this connection may not write what they take with them
  */
-export const removeCrossing = async (session: Session, removals: readonly Removal[], context: CallContext): Promise<number | undefined> => {
+export const removeCrossing = async (session: Session, removals: readonly Removal[], inStep: Step): Promise<number | undefined> => {
   const { catalog, tenant = {} } = session;
   const { partitionKey } = catalog.index;
   const crossing = removals.filter((one) => isForeign(tenant, one));
@@ -178,7 +181,7 @@ export const removeCrossing = async (session: Session, removals: readonly Remova
     }
   }
   try {
-    await removeAll(session, crossing, { ...context, crossing: { met: 0, reach } });
+    await removeAll(session, crossing, (work) => inStep((context) => work({ ...context, crossing: { met: 0, reach } })));
     return crossing.length;
   } catch (error) {
     if (isEdgetableError(error, "request.otherTenant") || isEdgetableError(error, "execute.accessDenied")) return undefined;
