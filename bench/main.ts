@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { measureSections, sectionNames } from "./measure-sections.ts";
 import type { Report, Section } from "./report.ts";
 import { describeEnvironment } from "./results/environment.ts";
-import { writeResults } from "./results.ts";
+import { resultsText } from "./results.ts";
 import { fullRun, reducedRun } from "./sections.ts";
 
 const reduced = Boolean(process.env.EDGETABLE_BENCH_REDUCED);
@@ -13,12 +13,18 @@ if (unknown.length > 0) throw new Error(`no section "${unknown.join('", "')}"; t
 
 // Sections that are not run again keep the figures of the last run, so that one can be looked at by itself.
 const kept = "dist/report.json";
-const before = asked.length > 0 && existsSync(kept) ? (JSON.parse(readFileSync(kept, "utf8")) as Report) : {};
+const lacksOthers = asked.length > 0 && !existsSync(kept);
+const before = asked.length > 0 && !lacksOthers ? (JSON.parse(readFileSync(kept, "utf8")) as Report) : {};
 const environment = describeEnvironment(reduced ? "reduced" : "full");
 const report = await measureSections(reduced ? reducedRun(log) : fullRun(log), asked.length > 0 ? (asked as Section[]) : sectionNames, {
   ...before,
   environment,
 });
-writeFileSync(kept, JSON.stringify(report, null, 1));
-writeResults(report);
-console.log("bench: RESULTS.md written");
+if (lacksOthers) {
+  process.stdout.write(resultsText(report));
+  console.error("bench: RESULTS.md is left as it is: this working copy has no run of all sections, whose figures it would keep");
+} else {
+  writeFileSync(kept, JSON.stringify(report, null, 1));
+  writeFileSync("RESULTS.md", resultsText(report));
+  console.log("bench: RESULTS.md written");
+}

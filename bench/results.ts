@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { judgeAll, limitOf } from "./budgets.ts";
 import type { Report } from "./report.ts";
 import { callsSection, loadSection, planSection, shareSection } from "./results/call-sections.ts";
@@ -61,8 +60,8 @@ const sections = [
   typesSection,
 ] as const;
 
-/** Writes RESULTS.md beside this file's folder from one report. */
-export const writeResults = (report: Report): void => {
+/** The text of RESULTS.md. */
+export const resultsText = (report: Report): string => {
   const text = [
     "# Results",
     "Written by `npm run bench`; do not edit.",
@@ -70,5 +69,5 @@ export const writeResults = (report: Report): void => {
     method,
     ...sections.map((section) => section(report)),
   ].join("\n\n");
-  writeFileSync("RESULTS.md", `${text}\n`);
+  return `${text}\n`;
 };
