@@ -152,3 +152,40 @@ test("an edge that nobody counted is found at its node, beside writers", async (
   expect(found.kinds.every(({ examples }) => examples.every((one) => (one.key["pk"] as { S: string }).S === "COURSE#c0"))).toBe(true);
   expect(await verified(db)).toMatchObject({ clean: true, found: {} });
 });
+
+test("a wrong copy is mended before what nodes count and sum up of it, which was right", async () => {
+  const table = engine.freshTableName("copied");
+  const db = defineGraph({
+    table,
+    nodes: {
+      book: node({ key: "BOOK#{id}", schema: z.object({ id: z.string(), pages: z.int() }) }),
+      shelf: node({
+        key: "SHELF#{id}",
+        schema: z.object({ id: z.string() }),
+        derived: {
+          pages: sum({ in: "on", of: "pages" }),
+          mean: average({ in: "on", of: "pages" }),
+          thick: count({ in: "on", where: { pages: { gte: 500 } } }),
+        },
+      }),
+    },
+    edges: { on: edge({ from: "book", to: "shelf", copies: { from: ["pages"] }, onDelete: { from: "cascade", to: "cascade" } }) },
+  }).connect({ transport: engine.transport });
+  await db.table.create();
+  for (let at = 0; at < 12; at++) {
+    if (at < 4) await db.shelf.create({ id: `s${at}` });
+    await db.book.create({ id: `b${at}`, pages: 100 * at });
+    await db.on.link({ id: `b${at}` }, { id: `s${at % 4}` });
+  }
+  const before = await contentOf(engine.transport, table);
+  for (let at = 0; at < 12; at += 2)
+    await change(
+      table,
+      JSON.stringify([{ S: `BOOK#b${at}` }, { S: `on#SHELF#s${at % 4}` }]),
+      (item) => void (item["pages"] = { N: "777" }),
+    );
+  expect(await verified(db, { repair: true })).toMatchObject({ clean: true, found: { staleCopy: [6, 6] } });
+  const stamped = (items: ReadonlyMap<string, Item>) => without(items).map(([key, item]) => [key, { ...item, "~copies": undefined }]);
+  expect(stamped(await contentOf(engine.transport, table))).toEqual(stamped(before));
+  expect(await verified(db)).toMatchObject({ clean: true, found: {} });
+});

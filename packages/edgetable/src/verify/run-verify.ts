@@ -12,7 +12,7 @@ import type { Collector, KindReport } from "./collect.ts";
 import type { Finding } from "./finding.ts";
 import { openFolds } from "./fold-memos.ts";
 import type { Circumstances, DocumentKeeper } from "./judging.ts";
-import { type Differing, isAlwaysJudged, isSuspect, keepsByStream, takeBackShown, tally } from "./relations.ts";
+import { type Differing, foldsCopies, isAlwaysJudged, isSuspect, keepsByStream, takeBackShown, tally } from "./relations.ts";
 import { repairItem, type RepairSettings } from "./repair.ts";
 import { seeItem } from "./see-item.ts";
 import { settleCandidates, type Settling } from "./settle.ts";
@@ -256,7 +256,7 @@ const MOST_MARKERS = 100_000;
 
 /**
  * Judges what the tallies show to disagree. Markers and guards come last: a value whose marker names another node is told once,
- * and a guard may count nothing any more once edges are unlinked.
+ * and a guard may count nothing any more once edges are unlinked. So do nodes that count or sum up copies: these are mended first.
  */
 const passTogether = async (verification: Verification): Promise<void> => {
   const { run, settings, tallies } = verification;
@@ -270,7 +270,7 @@ const passTogether = async (verification: Verification): Promise<void> => {
     for (const item of items) {
       const seen = seeItem(catalog, item);
       if (!isSuspect(tallies, catalog, seen, settings)) continue;
-      const waits = (seen.kind === "marker" || seen.kind === "guard") && last.length < MOST_MARKERS;
+      const waits = (seen.kind === "marker" || seen.kind === "guard" || foldsCopies(catalog, seen)) && last.length < MOST_MARKERS;
       if (waits) last.push(keyOfItem(catalog, item));
       const full = waits ? undefined : candidates.add(seen.key);
       if (full) await full;
