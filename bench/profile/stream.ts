@@ -1,7 +1,18 @@
 import { spawn } from "node:child_process";
-import { setTimeout as pause } from "node:timers/promises";
 import { startEngine } from "@edgetable/local";
-import { count, defineGraph, edge, node, sum } from "edgetable";
+import {
+  count,
+  createLeanTransport,
+  defineGraph,
+  edge,
+  type Item,
+  type Key,
+  node,
+  type StreamTransport,
+  sum,
+  type Transport,
+  type WireStreamRecord,
+} from "edgetable";
 import { createStreamConsumer, type StreamProgress } from "edgetable/streams";
 import { z } from "zod";
 import { engineBinary } from "../engine/engine.ts";
@@ -9,8 +20,8 @@ import { median } from "../measure/statistics.ts";
 
 // `stream.js [changes] [links]`: what a link costs with counts by transaction and by stream, beside a plain one; then the rate,
 // memory and lag of a consumer that keeps a count and a sum of as many new edges, 1, 10 and 100 of them to a node, and of one
-// that only calls a handler. The consumer has a process of its own. It reads DynamoDB Local: writes of the embedded engine get
-// slower with the length of a stream.
+// that only calls a handler. The consumer has a process of its own. It reads a stream from memory, with a record of each edge of
+// the table: writes of both local engines get slower with the length of a stream.
 const [changes = "5000", links = "1000", orders] = process.argv.slice(2);
 
 const id = z.string();
@@ -80,11 +91,82 @@ interface Orders {
   readonly endpoint: string;
   readonly table: string;
   readonly side: Side;
+  /** Records that appear in a second; undefined: all are there. */
+  readonly rate?: number;
 }
 
+const IMAGES = "NEW_AND_OLD_IMAGES";
+
+/** Every edge of a table. */
+const edgesIn = async (transport: Transport, TableName: string): Promise<readonly Item[]> => {
+  const edges: Item[] = [];
+  let start: Key | undefined;
+  do {
+    const page = await transport.send("Scan", { TableName, ...(start && { ExclusiveStartKey: start }) });
+    for (const item of page.Items ?? []) if (JSON.stringify(item["sk"]).includes('"takes#')) edges.push(item);
+    start = page.LastEvaluatedKey;
+  } while (start);
+  return edges;
+};
+
+/** A stream of one shard with a record of each item, which appear at a rate. */
+const streamOf = (items: readonly Item[], table: string, rate = Infinity): StreamTransport => {
+  const StreamArn = `arn:aws:dynamodb:local:000000000000:table/${table}/stream/1`;
+  const began = Date.now();
+  const numberOf = (at: number): string => String(at + 1).padStart(21, "0");
+  const recordOf = (item: Item, at: number): WireStreamRecord => ({
+    eventID: String(at),
+    eventName: "INSERT",
+    dynamodb: {
+      ApproximateCreationDateTime: Math.floor((began + (at * 1000) / rate) / 1000),
+      Keys: { pk: item["pk"]!, sk: item["sk"]! },
+      NewImage: item,
+      SequenceNumber: numberOf(at),
+      StreamViewType: IMAGES,
+    },
+  });
+  const answers = {
+    ListStreams: () => ({ Streams: [{ StreamArn, TableName: table, StreamLabel: "1" }] }),
+    DescribeStream: () => {
+      const Shards = [{ ShardId: "shardId-1", SequenceNumberRange: { StartingSequenceNumber: numberOf(0) } }];
+      return { StreamDescription: { StreamArn, TableName: table, StreamStatus: "ENABLED", StreamViewType: IMAGES, Shards } };
+    },
+    GetShardIterator: ({
+      SequenceNumber,
+      ShardIteratorType,
+    }: {
+      readonly SequenceNumber?: string;
+      readonly ShardIteratorType: string;
+    }) => ({
+      ShardIterator: SequenceNumber === undefined ? "0" : String(Number(SequenceNumber) - (ShardIteratorType.startsWith("AFTER") ? 0 : 1)),
+    }),
+    GetRecords: ({ ShardIterator, Limit = 1000 }: { readonly ShardIterator: string; readonly Limit?: number }) => {
+      const from = Number(ShardIterator);
+      const there = rate === Infinity ? items.length : Math.min(items.length, Math.floor(((Date.now() - began) * rate) / 1000));
+      const Records = items.slice(from, Math.min(there, from + Limit)).map((item, at) => recordOf(item, from + at));
+      return { Records, NextShardIterator: String(from + Records.length) };
+    },
+  };
+  const send = (operation: keyof typeof answers, input: never): Promise<unknown> => Promise.resolve(answers[operation](input));
+  return { send: send as StreamTransport["send"], close: () => undefined };
+};
+
+/** A transport of a table without a stream that says it has one. */
+const withStream = (transport: Transport): Transport => ({
+  close: () => transport.close(),
+  send: async (operation, input, options) => {
+    const answer = await transport.send(operation, input, options);
+    if (operation !== "DescribeTable") return answer;
+    const { Table } = answer as { readonly Table?: object };
+    return { Table: { ...Table, StreamSpecification: { StreamEnabled: true, StreamViewType: IMAGES } } } as typeof answer;
+  },
+});
+
 /** The consumer's process. */
-const consume = async ({ endpoint, table, side }: Orders): Promise<void> => {
-  const db = graphOf(side, table).connect({ endpoint, requestTimeout: 60_000 });
+const consume = async ({ endpoint, table, side, rate }: Orders): Promise<void> => {
+  const transport = withStream(createLeanTransport({ endpoint, requestTimeout: 60_000 }));
+  const edges = await edgesIn(transport, table);
+  const db = graphOf(side, table).connect({ transport });
   let told = 0;
   const handlers = side === "plain" ? ({ tell: { on: "takes", linked: () => void told++ } } as const) : {};
   const began = performance.now();
@@ -99,7 +181,8 @@ const consume = async ({ endpoint, table, side }: Orders): Promise<void> => {
     globalThis.gc?.();
     heaps.push(process.memoryUsage().heapUsed / 2 ** 20);
   };
-  await createStreamConsumer(db, handlers, { indexLag: 0, pollInterval: 50 }).run({ idle: 3_000, onProgress, progressEvery: 500 });
+  const stream = streamOf(edges, table, rate);
+  await createStreamConsumer(db, handlers, { stream, indexLag: 0, pollInterval: 50 }).run({ idle: 3_000, onProgress, progressEvery: 500 });
   const { user, system } = process.cpuUsage(cpu);
   const records = last?.records ?? 0;
   const quarter = (part: number): string => (heaps[Math.floor((heaps.length - 1) * part)] ?? 0).toFixed(0);
@@ -117,60 +200,43 @@ const startConsumer = (given: Orders): Promise<void> => {
   return new Promise((resolve) => child.on("exit", () => resolve()));
 };
 
-const makeTable = async (
+/** Fills a table with so many edges, then starts a consumer on it. */
+const measureConsumer = async (
   endpoint: string,
-  { side, table, courses }: { readonly side: Side; readonly table: string; readonly courses: number },
-) => {
+  {
+    side,
+    courses,
+    edges = Number(changes),
+    rate,
+  }: { readonly side: Side; readonly courses: number; readonly edges?: number; readonly rate?: number },
+): Promise<void> => {
+  const table = `Consumer-${side}-${courses}-${rate ?? 0}`;
   const db = graphOf(side, table).connect({ endpoint, requestTimeout: 60_000 });
-  await db.table.create({ stream: true });
+  await db.table.create();
   await db.load(range(courses).map((at) => ({ node: "course", row: course(at) }) as const));
-  return db;
-};
-
-const measureConsumer = async (endpoint: string, side: "stream" | "plain", perNode: number): Promise<void> => {
-  const table = `Consumer-${side}-${perNode}`;
-  const courses = Math.ceil(Number(changes) / perNode);
-  const db = await makeTable(endpoint, { side, table, courses });
   await db.load(
-    range(Number(changes)).map((at) => ({ edge: "takes", from: student(at), to: course(at % courses), attributes: { grade: 1 } }) as const),
+    range(edges).map((at) => ({ edge: "takes", from: student(at), to: course(at % courses), attributes: { grade: 1 } }) as const),
   );
   await db.close();
-  process.stdout.write(side === "plain" ? "handler: " : `facts, ${perNode} a node: `);
-  await startConsumer({ endpoint, table, side });
+  await startConsumer({ endpoint, table, side, ...(rate === undefined ? {} : { rate }) });
 };
 
-// Writes of DynamoDB Local get slower with the records of all streams that it has.
-const onFreshEngine = async (work: (endpoint: string) => Promise<void>): Promise<void> => {
-  const engine = await startEngine({ engine: "dynamodb-local" });
-  await work(engine.bareEndpoint);
-  await engine.stop();
-};
-
-const RATE = 200;
+const RATE = 1000;
 const SECONDS = 10;
-
-/** Writes so many edges a second while the consumer keeps their facts. */
-const measureLag = async (endpoint: string): Promise<void> => {
-  const db = await makeTable(endpoint, { side: "stream", table: "Lag", courses: COURSES });
-  process.stdout.write(`facts beside ${RATE} writes a second: `);
-  const consumer = startConsumer({ endpoint, table: "Lag", side: "stream" });
-  const began = performance.now();
-  for (const at of range(RATE * SECONDS)) {
-    const early = (at * 1000) / RATE - (performance.now() - began);
-    if (early > 1) await pause(early);
-    await db.takes.put(student(at), course(at % COURSES), { grade: 1 });
-  }
-  await db.close();
-  await consumer;
-};
 
 if (orders !== undefined) await consume(JSON.parse(orders) as Orders);
 else {
   const engine = await startEngine({ binary: engineBinary });
-  await measureLinks(engine.bareEndpoint, Number(links));
+  const endpoint = engine.bareEndpoint;
+  await measureLinks(endpoint, Number(links));
+  process.stdout.write("handler: ");
+  await measureConsumer(endpoint, { side: "plain", courses: COURSES });
+  for (const perNode of [100, 10, 1]) {
+    process.stdout.write(`facts, ${perNode} a node: `);
+    await measureConsumer(endpoint, { side: "stream", courses: Math.ceil(Number(changes) / perNode) });
+  }
+  process.stdout.write(`facts, ${RATE} records a second to ${COURSES} nodes: `);
+  await measureConsumer(endpoint, { side: "stream", courses: COURSES, edges: RATE * SECONDS, rate: RATE });
   await engine.stop();
-  await onFreshEngine((endpoint) => measureConsumer(endpoint, "plain", 100));
-  for (const perNode of [100, 10, 1]) await onFreshEngine((endpoint) => measureConsumer(endpoint, "stream", perNode));
-  await onFreshEngine(measureLag);
 }
 process.exit(0);
