@@ -92,8 +92,6 @@ const enableExpiry = async (session: Session, context: CallContext): Promise<voi
   }
 };
 
-/** The view type that typed events need: what an item was before and after each change. */
-
 /**
  * Lets a table record its changes. Leaves a stream as it is that already does so.
  *
@@ -177,7 +175,7 @@ export const createTable = async (
       const several = catalog.indexes.find(({ partitionKeys, sortKeys }) => partitionKeys[1] ?? sortKeys[1]);
       if (!several || !isEdgetableError(error, "execute.rejected") || !/key ?schema/i.test(error.message)) throw error;
       const message = `${error.message} This engine lacks index keys of several attributes ("${several.name}"): use DynamoDB or moto.`;
-      throw new EdgetableError(error.code, message, { details: error.details });
+      throw new EdgetableError(error.code, message, { cause: error, details: error.details });
     }
   };
   const created = !existing && (await unlessDone(send(), exists));
