@@ -165,7 +165,7 @@ test.each([
 
 const softly = async (condition: { readonly exists: boolean }) => {
   const table = engine.freshTableName("soft");
-  const schema = z.object({ id: text, team: text, at: text, deletedAt: text.optional() });
+  const schema = z.object({ id: text, team: text, at: text, deletedAt: text.nullable().optional() });
   const graph = defineGraph({
     table,
     nodes: { order: node({ key: "ORDER#{id}", schema }) },
@@ -218,6 +218,18 @@ test("items are in an index while they have an attribute, whatever its value", a
   await db.order.update({ id: "1" }, { remove: ["deletedAt"] }).orThrow();
   expect(await found({ exists: true })).toEqual(["2"]);
   await expect(found({ exists: false })).rejects.toThrow('"GSI1" holds "order" only while "deletedAt" is there.');
+  expect((await verify(db, { settle: 0 })).clean).toBe(true);
+});
+
+test.each([true, false])("null is a value: an attribute that holds it is there (exists: %s)", async (exists) => {
+  const { db, found } = await softly({ exists });
+  await db.order.create({ id: "1", team: "T", at: "1", deletedAt: null }).orThrow();
+  await db.order.create({ id: "2", team: "T", at: "2" }).orThrow();
+  await db.order.create({ id: "3", team: "T", at: "3", deletedAt: "x" }).orThrow();
+  await db.order.update({ id: "3" }, { deletedAt: null }).orThrow();
+  expect(await found({ exists })).toEqual(exists ? ["1", "3"] : ["2"]);
+  const held = await db.find("order").where({ team: "T" }).using("GSI1").rows();
+  expect(held.map(({ id }) => id)).toEqual(exists ? ["1", "3"] : ["2"]);
   expect((await verify(db, { settle: 0 })).clean).toBe(true);
 });
 

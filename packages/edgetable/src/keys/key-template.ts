@@ -80,7 +80,6 @@ export const refusal = (code: Refusal["code"], problem: string, mend: string): R
 /** What a field holds in rows that have a key. */
 export interface When {
   readonly path: string;
-  readonly steps: readonly string[];
   /** The values, one of which it has; `[undefined]` if rows lack it. Undefined for any value. */
   readonly values: readonly unknown[] | undefined;
 }

@@ -1,4 +1,4 @@
-import type { Row } from "../util/row.ts";
+import { type Row, valueAt } from "../util/row.ts";
 import { decodePart, encodeStrictly } from "./encode-field.ts";
 import { isOneWay, type FieldPart, type Template } from "./key-template.ts";
 import { growthOf, readShards, turnOf, writtenCount } from "./shard.ts";
@@ -57,8 +57,9 @@ export const renderTemplate = (template: Template, row: Row): string | undefined
 /** Whether a row has the key at all. */
 export const hasKey = ({ when }: Template, row: Row): boolean =>
   when === undefined ||
-  when.every(({ steps, values }) => {
-    const value = fieldValue(row, steps);
+  when.every(({ path, values }) => {
+    // Null is a value, as it is for the conditions of DynamoDB.
+    const value = valueAt(row, path);
     return values ? values.some((one) => sameValue(one, value)) : value !== undefined;
   });
 

@@ -142,7 +142,7 @@ export const impliedKeys = (catalog: Catalog, { kinds, conditions, values }: Sou
     conditions.some((condition) => {
       if (condition.path !== path) return false;
       const given = values[condition.slot];
-      if (condition.operator === "exists") return given ? !wanted : wanted?.[0] === undefined && wanted !== undefined;
+      if (condition.operator === "exists") return given ? !wanted : wanted !== undefined && wanted[0] === undefined;
       // A missing attribute satisfies only `ne` of the other comparisons.
       if (!wanted) return condition.operator !== "ne";
       if (condition.operator !== "eq" && condition.operator !== "in") return false;

@@ -60,7 +60,7 @@ const whenOf = (condition: KeyCondition | undefined): Template["when"] =>
   condition &&
   Object.entries(condition).map(([path, given]) => {
     const values = typeof given !== "object" ? [given] : "exists" in given ? (given.exists ? undefined : [undefined]) : given;
-    return { path, steps: path.split("."), values };
+    return { path, values };
   });
 
 const toMatch = (field: string, attribute: string, condition: KindCondition): KindMatch => {
