@@ -153,6 +153,9 @@ test.each([
   [{ SK: { status: "open" } }, '"SK" is not a computed attribute of this item.'],
   [{ GSI1PK: { state: "open" } }, '"state" is not an attribute here.'],
   [{ GSI1PK: {} }, "it needs a text, number or boolean for each attribute"],
+  [{ GSI1PK: { status: null } }, "it needs a text, number or boolean for each attribute"],
+  [{ GSI1PK: { status: [{ exists: false }] } }, "it needs a text, number or boolean for each attribute"],
+  [{ GSI1PK: { status: { exists: "no" } } }, "it needs a text, number or boolean for each attribute"],
 ])("the condition %j is refused", (when, message) => {
   const define = () =>
     defineGraph({

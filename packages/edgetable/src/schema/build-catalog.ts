@@ -59,8 +59,8 @@ export interface KeyContext {
 const whenOf = (condition: KeyCondition | undefined): Template["when"] =>
   condition &&
   Object.entries(condition).map(([path, given]) => {
-    const values = typeof given !== "object" ? [given] : "exists" in given ? (given.exists ? undefined : [undefined]) : given;
-    return { path, values };
+    const { exists } = Object(given) as { readonly exists?: boolean };
+    return { path, values: exists === undefined ? [given].flat() : exists ? undefined : [undefined] };
   });
 
 const toMatch = (field: string, attribute: string, condition: KindCondition): KindMatch => {

@@ -64,9 +64,8 @@ export interface ItemLayout {
   readonly halves?: boolean;
   /**
    * When items have an index key: by the attribute of the key, the values that attributes of the schema must have, one or one of
-   * a list: `{ GSI1PK: { status: "open" } }`, or `{ deletedAt: { exists: false } }`. While they have others, the item is not in
-   * the index. All computed keys of the
-   * index are left out together.
+   * a list: `{ GSI1PK: { status: "open" } }`, or `{ GSI1PK: { deletedAt: { exists: false } } }`. While they have others, the item is
+   * not in the index. All computed keys of the index are left out together.
    */
   readonly when?: Readonly<Record<string, KeyCondition>>;
   /**

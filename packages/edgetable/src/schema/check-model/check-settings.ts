@@ -52,11 +52,13 @@ const checkItemLayout = (place: string, item: ItemLayout | undefined, { fields, 
   for (const [attribute, condition] of conditions) {
     const at = `${place}.when.${attribute}`;
     reportUnknown(report, at, Object.keys(condition), attributes);
-    const values = Object.values<unknown>(condition).flat();
-    const isValue = (value: unknown): boolean =>
-      ["string", "number", "bigint", "boolean"].includes(typeof value) ||
-      (typeof value === "object" && value !== null && /^\{"exists":(true|false)\}$/.test(JSON.stringify(value)));
-    if (values.length === 0 || !values.every(isValue))
+    const isValue = (value: unknown): boolean => ["string", "number", "bigint", "boolean"].includes(typeof value);
+    const isPresence = (value: unknown): boolean => {
+      const { exists, ...more } = Object(value) as { readonly exists?: unknown };
+      return typeof exists === "boolean" && Object.keys(more).length === 0;
+    };
+    const wanted = Object.values<unknown>(condition);
+    if (wanted.flat().length === 0 || !wanted.every((value) => isPresence(value) || [value].flat().every(isValue)))
       report(
         "layout",
         at,
