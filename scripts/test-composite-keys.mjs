@@ -2,31 +2,14 @@
 //
 // Makes a Python with moto from PyPI in .cache/moto (once), and starts its server on a free port. EDGETABLE_COMPOSITE_KEYS_ENDPOINT
 // names a server that runs. Where there is no Python, it says so, and the tests are skipped.
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pythonWith } from "./python-with.mjs";
 
 const root = join(import.meta.dirname, "..");
-const venv = join(root, ".cache", "moto");
-const moto = "moto[server]==5.2.5";
-
-const works = (command, ...args) => spawnSync(command, args, { stdio: "ignore" }).status === 0;
 const skip = (reason) => console.log(`Tests of index keys of several attributes are skipped: ${reason}`);
-
-/** A Python with moto, or undefined after saying why there is none. */
-const findPython = () => {
-  const python = join(venv, "bin", "python");
-  if (existsSync(python) && works(python, "-c", "import moto.server")) return python;
-  if (!works("python3", "--version")) return skip("there is no python3.");
-  rmSync(venv, { recursive: true, force: true });
-  if (!works("python3", "-m", "venv", venv)) return skip("python3 cannot make a virtual environment (Debian: python3-venv).");
-  const pip = spawnSync(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", moto], { encoding: "utf8" });
-  if (pip.status === 0) return python;
-  rmSync(venv, { recursive: true, force: true });
-  return skip(`pip cannot install ${moto}: ${pip.stderr.trim().split("\n").at(-1)}`);
-};
 
 const freePort = () =>
   new Promise((resolve, reject) => {
@@ -56,7 +39,9 @@ const startMoto = async (python) => {
 };
 
 const given = process.env.EDGETABLE_COMPOSITE_KEYS_ENDPOINT;
-const python = given ? undefined : findPython();
+const python = given
+  ? undefined
+  : pythonWith(join(root, ".cache", "moto"), { requirement: "moto[server]==5.2.5", module: "moto.server" }, skip);
 const server = python ? await startMoto(python) : { endpoint: given, stop: () => undefined };
 const { endpoint } = server;
 const tests = spawn(

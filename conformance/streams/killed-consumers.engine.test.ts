@@ -86,7 +86,7 @@ const writeTurns = async (db: ReturnType<ReturnType<typeof turnsIn>["connect"]>,
   return turns;
 };
 
-/** Runs two consumers while the table is written, and kills the one that works, inside its batch, so many times. Where the engine can, shards roll at each kill. */
+/** Runs two consumers while the table is written, and kills the one that works, inside its batch, so many times. Where the engine can, shards roll between kills. */
 const runHistory = async ({
   changes,
   kills = 0,
