@@ -1,5 +1,5 @@
 import { Graph, layout } from "@dagrejs/dagre";
-import type { ReactNode } from "react";
+import { type ReactNode, useMemo } from "react";
 import type { WireType } from "../wire.ts";
 import { useColour } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
@@ -8,7 +8,7 @@ const BOX = { width: 132, height: 44 };
 /** Room above a box for each edge type from it to itself. */
 const LOOP = 36;
 const MARGIN = 8;
-/** Of the font of edges' names, roughly. */
+/** Pixels that a character of an edge's name takes, roughly. */
 const CHARACTER = 7;
 
 interface Place {
@@ -129,7 +129,7 @@ const TypeBox = ({ box: { type, x, y } }: { readonly box: Box }): ReactNode => {
 /** Node types, and the edge types between them and parts. */
 export const Diagram = (): ReactNode => {
   const { types } = useModel();
-  const { size, boxes, arrows } = placeTypes(types);
+  const { size, boxes, arrows } = useMemo(() => placeTypes(types), [types]);
   const text = arrows.map(({ name, start, end }) => `${start} ${name} ${end}`).join("; ");
   return (
     <svg
