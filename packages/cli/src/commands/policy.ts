@@ -81,7 +81,12 @@ const placeOf = (catalog: Catalog, { options }: Invocation<Options>): Place => {
   return { table, indexes: `${table}/index/*`, stream: `${table}/stream/*` };
 };
 
-const isComposite = ({ partitionKeys }: Catalog["indexes"][number]): boolean => partitionKeys.length > 1;
+/** What the keys of a tenant cover; `composite` are indexes whose partition key has several attributes, which no condition covers. */
+const keysOfTenant = (catalog: Catalog, attribute: string) => {
+  const composite = catalog.indexes.filter(({ partitionKeys }) => partitionKeys.length > 1);
+  const indexes = catalog.indexes.filter((index) => !composite.includes(index));
+  return { composite, indexes, ...tenantKeys({ ...catalog, indexes }, [attribute]) };
+};
 
 const statementsOf = (catalog: Catalog, call: Invocation<Options>): readonly Statement[] => {
   const { for: role = "write", tenant } = call.options;
@@ -106,9 +111,8 @@ const statementsOf = (catalog: Catalog, call: Invocation<Options>): readonly Sta
   if (!tenant.includes("=") || attribute === "" || value === "")
     throw usageError("--tenant takes an attribute and its value, such as --tenant 'tenantId=${aws:PrincipalTag/tenantId}'.");
   if (role !== "read" && role !== "write") throw usageError(`--tenant is for the roles read and write: "${role}" reads the whole table.`);
-  const composite = catalog.indexes.filter(isComposite);
-  const others = catalog.indexes.filter((index) => !isComposite(index)).map(({ name }) => `${place.table}/index/${name}`);
-  const { covered } = tenantKeys({ ...catalog, indexes: catalog.indexes.filter((index) => !composite.includes(index)) }, [attribute]);
+  const { composite, indexes, covered } = keysOfTenant(catalog, attribute);
+  const others = indexes.map(({ name }) => `${place.table}/index/${name}`);
   if (covered.length === 0)
     throw usageError(`No partition key begins with "${attribute}", so no policy can tell tenants apart. Let node keys begin with it.`);
   return [
@@ -144,15 +148,12 @@ export const policyCommand: CommandSpec = defineCommand<Options>({
     const policy = { Version: "2012-10-17", Statement: statementsOf(catalog, call) };
     io.out.write(`${JSON.stringify(policy, undefined, 2)}\n`);
     if (options.tenant !== undefined) {
-      const composite = catalog.indexes.filter(isComposite);
+      const { composite, uncovered } = keysOfTenant(catalog, options.tenant.slice(0, options.tenant.indexOf("=")));
       if (composite.length > 0)
         note(
           call,
           `Not allowed, because AWS does not say what dynamodb:LeadingKeys compares where a partition key has several attributes: the index ${composite.map(({ name }) => `"${name}"`).join(", ")}.`,
         );
-      const { uncovered } = tenantKeys({ ...catalog, indexes: catalog.indexes.filter((index) => !isComposite(index)) }, [
-        options.tenant.slice(0, options.tenant.indexOf("=")),
-      ]);
       const shared = uncovered.map(({ attribute, definition, template }) => `${attribute} of "${definition}" (${template.source})`);
       if (shared.length > 0)
         note(
