@@ -131,7 +131,7 @@ export const endOf = (db: UntypedDb, name: string): UntypedNode => {
   return isPart ? ((db as unknown as Readonly<Record<string, UntypedNode>>)[name] as UntypedNode) : nodeOf(db, name);
 };
 
-/** A read of one node, part or edge by its id. @throws {cli.usage} if the model has nothing of that name */
+/** A read of one node, part or edge by its id; the model has one of that name. */
 export const readOne = (db: UntypedDb, name: string, id: Row, options: { readonly consistent?: true }): AnyRead<Row | undefined> => {
   const { nodes, parts, edges } = db.catalog;
   const api = (db as unknown as Readonly<Record<string, { get(...given: readonly unknown[]): AnyRead<Row | undefined> }>>)[name]!;
@@ -144,12 +144,6 @@ export const readOne = (db: UntypedDb, name: string, id: Row, options: { readonl
   }
   const { from, to, ...key } = id;
   return api.get(from, to, edges[name]!.key.length > 0 ? { ...options, key } : options);
-};
-
-/** Requires a node type, part or edge type of a name. @throws {cli.usage} if the model has none */
-export const checkKind = ({ catalog: { nodes, parts, edges } }: UntypedDb, name: string): void => {
-  const names = Object.keys({ ...nodes, ...parts, ...edges });
-  if (!names.includes(name)) throw usageError(`There is no node, part or edge "${name}".${didYouMean(name, names)}`);
 };
 
 /** `db.<node>` by name. @throws {cli.usage} if there is no such node type */

@@ -78,7 +78,7 @@ describe("wrong usage", () => {
     [["batch", "sql"], 'Missing required argument "statement". Usage: edgetable batch sql [options] <statement>'],
     [["patterns", "x"], "Too many arguments"],
     [["explain", "studentOfCourse"], 'There is no pattern "studentOfCourse". Did you mean "studentsOfCourse"?'],
-    [["get", "studnet", "S1"], 'There is no node, part or edge "studnet". Did you mean "student"?'],
+    [["get", "studnet", "S1"], 'There is no node, edge or part "studnet". Did you mean "student"?'],
     [["query", "student", "S1", "--limit", "0"], "from 1 to 10,000"],
     [["load", "x.csv", "--collisions", "maybe"], "Allowed choices are report, refuse, ignore."],
     [["completion", "fishy"], 'There is no completion for "fishy". Did you mean "fish"?'],

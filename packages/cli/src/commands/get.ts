@@ -1,5 +1,6 @@
+import { didYouMean } from "edgetable";
 import { explainRead, readOption, showCost } from "../answer-read.ts";
-import { checkKind, readOne, withGraph } from "../connection.ts";
+import { readOne, withGraph } from "../connection.ts";
 import { exitCode, type ExitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { defineCommand, note, printJson, type CommandSpec } from "../invocation.ts";
@@ -30,7 +31,9 @@ export const getCommand: CommandSpec = defineCommand<Options>({
     withGraph(call, async (db): Promise<ExitCode> => {
       const { io, options, style } = call;
       const name = call.args[0] ?? "";
-      checkKind(db, name);
+      const { nodes, edges, parts } = db.catalog;
+      const known = Object.keys({ ...nodes, ...edges, ...parts });
+      if (!known.includes(name)) throw usageError(`There is no node, edge or part "${name}".${didYouMean(name, known)}`);
       const { id, missing } = await parseId(db.catalog, name, call.rest);
       if (missing.length > 0)
         throw usageError(`The id of "${name}" lacks ${missing.join(" and ")}: edgetable get ${name} ${idUsage(db.catalog, name)}`);
