@@ -5,7 +5,7 @@
 // Lines are counted as they are printed at 80 columns, as the libraries that we compare ourselves with print theirs (`--of`
 // measures another one). Callbacks stand where they are read; the other functions have a name and are read elsewhere.
 //
-//   node scripts/measure-structure.mjs [--json | --by-folder | --route create|page|find|walk|load] [--of FOLDER]
+//   node scripts/measure-structure.mjs [--json | --by-folder | --once FOLDER | --route create|page|find|walk|load] [--of FOLDER]
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -62,7 +62,7 @@ const measureFile = async ([file, text]) => {
     functions,
     callbacks,
     topLevel,
-    once: own.filter((name) => mentions.get(name) === 2 && calls.get(name) === 1).length,
+    once: own.filter((name) => mentions.get(name) === 2 && calls.get(name) === 1),
   };
 };
 
@@ -76,7 +76,7 @@ const figuresOf = (all) => {
     lines: sum("written"),
     functionsPer1000Lines: perLines(sum("functions")),
     namedPer1000Lines: perLines(sum("functions") - sum("callbacks")),
-    privateCalledOnce: Math.round((100 * sum("once")) / Math.max(1, sum("topLevel"))),
+    privateCalledOnce: Math.round((100 * all.flatMap(({ once }) => once).length) / Math.max(1, sum("topLevel"))),
     longestFile: Math.max(...all.map(({ written }) => written)),
   };
 };
@@ -90,6 +90,12 @@ if (process.argv.includes("--by-folder")) {
       `${files.padStart(5)}  ${lines.padStart(5)}  ${density.padStart(25)}  ${named.padStart(17)}  ${once.padStart(26)}  ${longest.padStart(12)}  ${folder}`,
     );
   }
+  process.exit(0);
+}
+
+if (process.argv.includes("--once")) {
+  const folder = process.argv[process.argv.indexOf("--once") + 1];
+  for (const { file, once } of measured) if (dirname(file) === folder && once.length > 0) console.log(`${file}: ${once.join(", ")}`);
   process.exit(0);
 }
 
