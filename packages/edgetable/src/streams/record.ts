@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import type { WireStreamRecord } from "../transport/stream-operations.ts";
-import { isItem } from "../transport/check-answer.ts";
+import { isItem } from "../transport/transport.ts";
 import { jsonText } from "../util/json-text.ts";
 
 /** One change of one item, the same wherever it was read. */

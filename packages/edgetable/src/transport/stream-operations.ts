@@ -1,9 +1,8 @@
-/**
- * The wire format of DynamoDB Streams (API version 2012-08-10, target `DynamoDBStreams_20120810`), as plain data: what a
- * stream transport takes and gives. Binary values travel as base64 text.
- */
+// DynamoDB Streams (API version 2012-08-10, target `DynamoDBStreams_20120810`): the wire format of its operations as plain
+// data, the contract of a stream transport, and the form of an answer. Binary values travel as base64 text.
+import { own } from "../util/row.ts";
 import type { Item, Key, KeySchemaElement, StreamViewType } from "./operations.ts";
-import type { SendOptions } from "./transport.ts";
+import { type Answered, isItem, type SendOptions } from "./transport.ts";
 
 /** One stream in the list of an account's streams. */
 export interface StreamSummary {
@@ -105,3 +104,40 @@ export interface StreamTransport {
   /** Releases sockets. Sending afterwards rejects. */
   close(): void | Promise<void>;
 }
+
+type Members = Readonly<Record<string, unknown>>;
+
+const isMembers = (value: unknown): value is Members => typeof value === "object" && value !== null && !Array.isArray(value);
+const isText = (value: unknown): boolean => typeof value === "string";
+
+const isRecord = (record: unknown): boolean => {
+  if (!isMembers(record)) return false;
+  const { dynamodb } = record;
+  if (!isMembers(dynamodb)) return false;
+  return ["Keys", "NewImage", "OldImage"].every((name) => dynamodb[name] === undefined || isItem(dynamodb[name]));
+};
+
+/** Whether each record of an answer holds items where items belong. */
+export const holdsRecords = (output: unknown): boolean => {
+  const records = isMembers(output) ? output["Records"] : undefined;
+  return records === undefined || (Array.isArray(records) && records.every(isRecord));
+};
+
+// The API reference of each operation, "Response Elements". Members that are not known pass beside known ones.
+const forms: Readonly<Record<StreamOperation, Readonly<Record<string, (value: unknown) => boolean>>>> = {
+  ListStreams: { Streams: Array.isArray, LastEvaluatedStreamArn: isText },
+  DescribeStream: { StreamDescription: isMembers },
+  GetShardIterator: { ShardIterator: isText },
+  GetRecords: { Records: Array.isArray, NextShardIterator: (value) => value === null || isText(value) },
+};
+
+/** What shows that an answer with status 200 is not DynamoDB Streams'; undefined where nothing does. */
+export const streamOddityOf = ({ operation, output }: Answered): string | undefined => {
+  const form = own(forms, operation as StreamOperation);
+  if (!isMembers(output)) return "it is not an object";
+  if (form === undefined) return undefined;
+  const known = Object.keys(form).filter((name) => output[name] !== undefined);
+  const odd = known.find((name) => !form[name]?.(output[name]));
+  if (odd !== undefined) return `its "${odd}" has another form`;
+  return known.length === 0 ? `it has no member that ${operation} answers` : undefined;
+};

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { holdsRecords, streamOddityOf } from "./check-stream-answer.ts";
 import { createLeanStreamTransport } from "./lean/lean-stream-transport.ts";
 import { streamEndpoint } from "./lean/surroundings.ts";
-import type { StreamTransport } from "./stream-operations.ts";
+import { holdsRecords, streamOddityOf, type StreamTransport } from "./stream-operations.ts";
 
 describe("on a real engine", () => {
   let engine: TestEngine;

@@ -1,10 +1,9 @@
 import type { ErrorCode } from "../errors/codes.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { own } from "../util/row.ts";
-import { isItem } from "./check-answer.ts";
 import type { CancellationReason } from "./operations.ts";
 import type { StreamOperation } from "./stream-operations.ts";
-import { isLoopback } from "./transport.ts";
+import { isItem, isLoopback } from "./transport.ts";
 
 // What a caller can do about errors whose message comes from the service or from Node.
 const remedies: Readonly<Partial<Record<ErrorCode, string>>> = {

@@ -1,6 +1,5 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
-import type { AddressInfo, Server, Socket } from "node:net";
+import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterEach, describe, expect, test } from "vitest";
 import { createLeanTransport } from "./lean/lean-transport.ts";

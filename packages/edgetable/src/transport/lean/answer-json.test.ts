@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { holdsItems } from "../check-answer.ts";
+import { holdsItems } from "../transport.ts";
 import { parseAnswer } from "./answer-json.ts";
 
 const outcome = (parse: (text: string) => unknown, text: string): unknown => {

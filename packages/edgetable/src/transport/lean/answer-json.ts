@@ -1,5 +1,4 @@
-import { holdsItems, isNumeral, isOfType } from "../check-answer.ts";
-import type { TextColumn } from "../transport.ts";
+import { holdsItems, isNumeral, isOfType, type TextColumn } from "../transport.ts";
 
 // DynamoDB gives the attributes of an item in any order, and JSON.parse makes a hidden class for every
 // order it meets, which slows down all code that the items then pass through: 20 edges of 11 attributes

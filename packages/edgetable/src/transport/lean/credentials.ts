@@ -1,4 +1,5 @@
-import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
+// The credentials of AWS: their form, and where they are found unless an option gives them.
+import { EdgetableError } from "../../errors/edgetable-error.ts";
 
 /** AWS credentials, in the form of the AWS SDK's providers. */
 export interface Credentials {
@@ -12,23 +13,15 @@ export interface Credentials {
 /** Returns fresh credentials on each call. The transport caches them. */
 export type CredentialProvider = () => Promise<Credentials>;
 
-/** Keeps one set of credentials and replaces it in time. */
-export interface CredentialCache {
-  /** The credentials to sign with now, or undefined if `refresh` has to fetch them first. */
-  current(now: number): Credentials | undefined;
-  /** Fetches fresh credentials. Concurrent callers share one call of the provider. */
-  refresh(): Promise<Credentials>;
-  /** Forgets these credentials. Returns true if a later request may get others. */
-  drop(used: Credentials): boolean;
-}
-
-// Credentials are replaced 5 minutes before they expire, as by the AWS SDK's memoizer.
-const refreshAhead = 300_000;
-
 // Any other character would let a provider add header lines to a request.
 const headerText = /^[\x21-\x7e]+$/;
 
-const checked = (given: Credentials | undefined): Credentials => {
+/**
+ * Gives complete credentials back.
+ *
+ * @throws {execute.credentials} if they are incomplete, or a header cannot hold them
+ */
+export const checkCredentials = (given: Credentials | undefined): Credentials => {
   const usable =
     given !== undefined &&
     headerText.test(given.accessKeyId) &&
@@ -42,47 +35,6 @@ const checked = (given: Credentials | undefined): Credentials => {
     "execute.credentials",
     "The credentials lack accessKeyId or secretAccessKey, contain characters that AWS credentials never contain, or have an `expiration` that is not a valid Date: check what `credentials` returns.",
   );
-};
-
-const MEND = "Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; for a local engine, give its `endpoint`.";
-
-/**
- * A cache over fixed credentials or over a provider.
- *
- * @throws {execute.credentials} at once if fixed credentials are incomplete; from `refresh` if the provider fails or
- * returns incomplete ones
- */
-export const cacheCredentials = (source: Credentials | CredentialProvider): CredentialCache => {
-  if (typeof source !== "function") {
-    const fixed = checked(source);
-    return { current: () => fixed, refresh: () => Promise.resolve(fixed), drop: () => false };
-  }
-  let cached: Credentials | undefined;
-  let refreshing: Promise<Credentials> | undefined;
-  const fetch = async (): Promise<Credentials> => {
-    try {
-      return (cached = checked(await source()));
-    } catch (cause) {
-      if (isEdgetableError(cause)) throw cause;
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new EdgetableError("execute.credentials", `No AWS credentials: ${reason.replace(/[.]$/, "")}. ${MEND}`, { cause });
-    }
-  };
-  const refresh = (): Promise<Credentials> => (refreshing ??= fetch().finally(() => (refreshing = undefined)));
-  return {
-    current(now) {
-      const left = (cached?.expiration?.getTime() ?? Number.POSITIVE_INFINITY) - now;
-      if (left <= 0) return undefined;
-      // If an early refresh fails, these still work and the next request tries again.
-      if (left < refreshAhead) refresh().catch(() => undefined);
-      return cached;
-    },
-    refresh,
-    drop(used) {
-      if (cached === used) cached = undefined;
-      return true;
-    },
-  };
 };
 
 export interface DefaultCredentialsOptions {

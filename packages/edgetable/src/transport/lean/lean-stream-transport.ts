@@ -1,5 +1,4 @@
-import { holdsRecords, streamOddityOf } from "../check-stream-answer.ts";
-import type { StreamTransport } from "../stream-operations.ts";
+import { holdsRecords, streamOddityOf, type StreamTransport } from "../stream-operations.ts";
 import { type LeanTransportOptions, streamSettings } from "./lean-transport.ts";
 import { openStreamTransport } from "./open-transport.ts";
 

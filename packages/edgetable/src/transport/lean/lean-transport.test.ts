@@ -1,17 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import { createServer as createTcpServer } from "node:net";
-import type { AddressInfo, Server, Socket } from "node:net";
+import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { Credentials } from "./credentials.ts";
-import { createLeanTransport } from "./lean-transport.ts";
-import type { LeanTransportOptions } from "./lean-transport.ts";
+import { createLeanTransport, type LeanTransportOptions } from "./lean-transport.ts";
 
 const put = { TableName: "Test", Item: { PK: { S: "a" } } } as const;
 const get = { TableName: "Test", Key: { PK: { S: "a" } } } as const;

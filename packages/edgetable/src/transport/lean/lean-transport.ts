@@ -1,7 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { type OptionChecks, checkOptions } from "../../util/check-options.ts";
 import { TIMEOUTS, type Transport, deferTransport } from "../transport.ts";
-import { type CredentialProvider, type Credentials, cacheCredentials, defaultCredentials } from "./credentials.ts";
+import { type CredentialProvider, type Credentials, checkCredentials, defaultCredentials } from "./credentials.ts";
 import type { LeanSettings } from "./open-transport.ts";
 import { configuredEndpoint, type FoundEndpoint, parseEndpoint, resolveRegion, serviceEndpoint, streamEndpoint } from "./surroundings.ts";
 
@@ -73,12 +73,11 @@ const settle = (options: LeanTransportOptions, place: Place): LeanSettings => {
   const given = found === undefined ? undefined : parseEndpoint(found, options.allowInsecure ?? false);
   const region = resolveRegion(options, given?.loopback ? "us-east-1" : undefined);
   const endpoint = given ?? parseEndpoint(place.inRegion(region), false);
+  const credentials = options.credentials ?? (endpoint.loopback ? dummyCredentials : defaultCredentials({ profile: options.profile }));
   return {
     endpoint,
     region,
-    credentials: cacheCredentials(
-      options.credentials ?? (endpoint.loopback ? dummyCredentials : defaultCredentials({ profile: options.profile })),
-    ),
+    credentials: typeof credentials === "function" ? credentials : checkCredentials(credentials),
     ca: options.ca,
     now: options.now ?? Date.now,
     maxSockets: options.maxSockets ?? 64,

@@ -1,15 +1,13 @@
 import { EdgetableError, joinDetails } from "../../errors/edgetable-error.ts";
 import { inRange } from "../../util/check-options.ts";
-import { type Answered, oddityOf } from "../check-answer.ts";
 import type { StreamTransport } from "../stream-operations.ts";
 import { type Attempt, attemptError, serviceError } from "../transport-error.ts";
-import { type SendOptions, TIMEOUTS, type TextColumn, type Transport } from "../transport.ts";
+import { type Answered, oddityOf, type SendOptions, TIMEOUTS, type TextColumn, type Transport } from "../transport.ts";
 import { parseAnswer } from "./answer-json.ts";
-import { createDialer, Pool } from "./connection.ts";
-import type { CredentialCache, Credentials } from "./credentials.ts";
-import { Exchange, createDeadlines } from "./exchange.ts";
+import { createDeadlines, createDialer, Exchange, Pool } from "./connection.ts";
+import type { CredentialProvider, Credentials } from "./credentials.ts";
 import type { Answer } from "./response-reader.ts";
-import { createSigner } from "./signature.ts";
+import { cacheCredentials, type CredentialCache, createSigner } from "./signing.ts";
 import type { Endpoint } from "./surroundings.ts";
 
 /** The service's time: this machine's clock, corrected by the `Date` headers of answers. */
@@ -138,7 +136,8 @@ const retryable = (error: EdgetableError, fix: string): EdgetableError =>
 export interface LeanSettings {
   readonly endpoint: Endpoint;
   readonly region: string;
-  readonly credentials: CredentialCache;
+  /** Fixed ones have been checked. */
+  readonly credentials: Credentials | CredentialProvider;
   readonly ca: string | undefined;
   readonly now: () => number;
   readonly maxSockets: number;
@@ -168,7 +167,7 @@ class LeanTransport {
     this.#pool = new Pool({ dialer: createDialer(endpoint, ca), sign, now, ...limits });
     this.#service = service;
     this.#clock = clock;
-    this.#credentials = credentials;
+    this.#credentials = cacheCredentials(credentials);
     this.#requestTimeout = requestTimeout;
   }
 

@@ -2,10 +2,9 @@ import type * as Sdk from "@aws-sdk/client-dynamodb";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { onAbort } from "../../util/time.ts";
-import { holdsItems, oddityOf } from "../check-answer.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../operations.ts";
 import { type Attempt, type AttemptFailure, attemptError, serviceError } from "../transport-error.ts";
-import type { SendOptions, Transport } from "../transport.ts";
+import { holdsItems, oddityOf, type SendOptions, type Transport } from "../transport.ts";
 
 /**
  * Converts attribute values between the wire's form (`{ B: base64 text }`) and the SDK's (`{ B: Uint8Array }`) at any depth

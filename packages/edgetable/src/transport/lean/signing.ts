@@ -1,6 +1,60 @@
+// How requests are signed: the credentials in use, which are replaced in time, and AWS Signature Version 4 by them.
 import { createHmac, hash } from "node:crypto";
-import type { Credentials } from "./credentials.ts";
+import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
+import { type CredentialProvider, type Credentials, checkCredentials } from "./credentials.ts";
 import type { Endpoint } from "./surroundings.ts";
+
+/** Keeps one set of credentials and replaces it in time. */
+export interface CredentialCache {
+  /** The credentials to sign with now, or undefined if `refresh` has to fetch them first. */
+  current(now: number): Credentials | undefined;
+  /** Fetches fresh credentials. Concurrent callers share one call of the provider. */
+  refresh(): Promise<Credentials>;
+  /** Forgets these credentials. Returns true if a later request may get others. */
+  drop(used: Credentials): boolean;
+}
+
+// Credentials are replaced 5 minutes before they expire, as by the AWS SDK's memoizer.
+const refreshAhead = 300_000;
+
+const MEND = "Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; for a local engine, give its `endpoint`.";
+
+/**
+ * A cache over fixed credentials, which have been checked, or over a provider.
+ *
+ * @throws {execute.credentials} from `refresh` if the provider fails or returns incomplete ones
+ */
+export const cacheCredentials = (source: Credentials | CredentialProvider): CredentialCache => {
+  if (typeof source !== "function") {
+    return { current: () => source, refresh: () => Promise.resolve(source), drop: () => false };
+  }
+  let cached: Credentials | undefined;
+  let refreshing: Promise<Credentials> | undefined;
+  const fetch = async (): Promise<Credentials> => {
+    try {
+      return (cached = checkCredentials(await source()));
+    } catch (cause) {
+      if (isEdgetableError(cause)) throw cause;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new EdgetableError("execute.credentials", `No AWS credentials: ${reason.replace(/[.]$/, "")}. ${MEND}`, { cause });
+    }
+  };
+  const refresh = (): Promise<Credentials> => (refreshing ??= fetch().finally(() => (refreshing = undefined)));
+  return {
+    current(now) {
+      const left = (cached?.expiration?.getTime() ?? Number.POSITIVE_INFINITY) - now;
+      if (left <= 0) return undefined;
+      // If an early refresh fails, these still work and the next request tries again.
+      if (left < refreshAhead) refresh().catch(() => undefined);
+      return cached;
+    },
+    refresh,
+    drop(used) {
+      if (cached === used) cached = undefined;
+      return true;
+    },
+  };
+};
 
 /** The parts of a request that a signature covers. */
 export interface Unsigned {
@@ -34,7 +88,6 @@ const createMac = (key: Buffer): ((text: string) => string) => {
   };
 };
 
-const DYNAMODB = "DynamoDB_20120810.";
 const contentType = "application/x-amz-json-1.0";
 
 /** Derived once for each day and set of credentials. */
@@ -62,13 +115,9 @@ const deriveKey = (credentials: Credentials, day: string, region: string): DayKe
  * AWS Signature Version 4 for DynamoDB's only kind of request, POST to `/`. It keeps the day's signing key and the second's
  * timestamp between requests.
  *
- * @param target the service's name and version before an operation's name. @default DynamoDB's
+ * @param target the service's name and version before an operation's name
  */
-export const createSigner = (
-  { host, loopback }: Pick<Endpoint, "host" | "loopback">,
-  region: string,
-  target: string = DYNAMODB,
-): Signer => {
+export const createSigner = ({ host, loopback }: Pick<Endpoint, "host" | "loopback">, region: string, target: string): Signer => {
   // For CloudTrail. A local engine has no such log, and a seventh header costs it 18 µs (docs/transport.md).
   const agent = loopback ? "" : "user-agent: edgetable\r\n";
   let kept: DayKey | undefined;
