@@ -29,6 +29,22 @@ type Sabotage = (source: StreamTransport) => StreamTransport;
 const STUDENTS = 12;
 const COURSES = 3;
 
+interface History {
+  readonly seed: number;
+  readonly changes: number;
+  readonly sabotage?: Sabotage;
+  /** Milliseconds after the last write within which everything must be right. @default 60,000 */
+  readonly longest?: number;
+  /** Each student is written by one of them, so that its turns are in order. @default 1 */
+  readonly writers?: number;
+  /** Milliseconds after which one of the two mortal consumers is killed: lower and upper bound. @default [300, 1,200] */
+  readonly life?: readonly [least: number, most: number];
+  /** @default [5, 60] */
+  readonly recordsPerShard?: readonly [least: number, most: number];
+  /** @default 20 */
+  readonly batchSize?: number;
+}
+
 /** A transport that never answers again once it is killed, as if its process were gone. */
 const mortal = (transport: TestEngine["transport"]) => {
   let isDead = false;
@@ -48,14 +64,17 @@ type Seen = Map<string, number[]>;
  * position on: a new turn may follow only when all turns up to it have been repeated.
  */
 const withoutRepetitions = (told: readonly number[]): readonly number[] | string => {
-  const known: number[] = [];
+  const known = new Map<number, number>();
   let place = 0;
   for (const turn of told) {
-    const again = known.indexOf(turn);
-    if (again === -1 && place < known.length) return `${String(turn)} before ${String(known[place])} was repeated: ${told.join(" ")}`;
-    place = (again === -1 ? known.push(turn) - 1 : again) + 1;
+    let at = known.get(turn);
+    if (at === undefined) {
+      if (place < known.size) return `${String(turn)} before ${String([...known.keys()][place])} was repeated: ${told.join(" ")}`;
+      known.set(turn, (at = known.size));
+    }
+    place = at + 1;
   }
-  return known;
+  return [...known.keys()];
 };
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -84,20 +103,30 @@ const losing: Sabotage = (source) => {
   };
 };
 
-const runHistory = async (seed: number, changes: number, sabotage: Sabotage = (source) => source, longest = 60_000) => {
+const runHistory = async ({
+  seed,
+  changes,
+  sabotage = (source) => source,
+  longest = 60_000,
+  writers = 1,
+  life: [shortestLife, longestLife] = [300, 1_200],
+  recordsPerShard = [5, 60],
+  batchSize = 20,
+}: History) => {
   const random = seededRandom(seed);
   const table = engine.freshTableName("lying");
   const graph = modelIn(table);
   const db = graph.connect({ transport: engine.transport });
   await db.table.create({ stream: true });
   const inner = createLeanStreamTransport({ endpoint: engine.endpoint });
-  const source = createStreamSource(inner, table, { seed, rates: 0.15, recordsPerShard: [5, 60], mostShards: 6 });
+  const source = createStreamSource(inner, table, { seed, rates: 0.15, recordsPerShard, mostShards: 6 });
   const read = sabotage(source);
   const written = new Map<string, number[]>();
   const seen: Seen = new Map();
   const gaps: StreamGap[] = [];
   const failed: unknown[] = [];
   const over = new AbortController();
+  let killed = 0;
 
   /** Runs a consumer: to the end of the history, or until it is killed after a random time, without releasing anything. */
   const live = async (survives: boolean): Promise<void> => {
@@ -106,7 +135,10 @@ const runHistory = async (seed: number, changes: number, sabotage: Sabotage = (s
     const own = graph.connect({ transport });
     const tell = (of: string, turn: number): void => {
       // A killed process cannot tell anything.
-      if (!isDead) seen.set(of, [...(seen.get(of) ?? []), turn]);
+      if (isDead) return;
+      const turns = seen.get(of);
+      if (turns) turns.push(turn);
+      else seen.set(of, [turn]);
     };
     const stream = {
       send: ((operation, input, options) =>
@@ -123,7 +155,7 @@ const runHistory = async (seed: number, changes: number, sabotage: Sabotage = (s
           deleted: ({ before }) => tell(before.id, -before.turn),
         },
       },
-      { stream, pollInterval: 10, lease: 700, discovery: 50, batchSize: 20, indexLag: 0, onGap: (gap) => gaps.push(gap), timeout: 2_000 },
+      { stream, pollInterval: 10, lease: 700, discovery: 50, batchSize, indexLag: 0, onGap: (gap) => gaps.push(gap), timeout: 2_000 },
     );
     const stop = new AbortController();
     const run = consumer.run({ signal: stop.signal }).catch((error: unknown) => {
@@ -135,8 +167,9 @@ const runHistory = async (seed: number, changes: number, sabotage: Sabotage = (s
       await run;
       return;
     }
-    await pause(300 + random() * 900);
+    await pause(shortestLife + random() * (longestLife - shortestLife));
     isDead = true;
+    killed++;
     kill();
     stop.abort();
   };
@@ -144,9 +177,13 @@ const runHistory = async (seed: number, changes: number, sabotage: Sabotage = (s
     while (!over.signal.aborted) await live(false);
   };
 
-  const note = (of: string, turn: number): void => void written.set(of, [...(written.get(of) ?? []), turn]);
+  const note = (of: string, turn: number): void => {
+    const turns = written.get(of);
+    if (turns) turns.push(turn);
+    else written.set(of, [turn]);
+  };
   const write = async (at: number): Promise<void> => {
-    const student = { id: `s${String(Math.floor(random() * STUDENTS))}` };
+    const student = { id: `s${String(Math.floor((random() * STUDENTS) / writers) * writers + (at % writers))}` };
     const course = { id: `c${String(Math.floor(random() * COURSES))}` };
     const dice = random();
     if (dice < 0.6) {
@@ -162,7 +199,11 @@ const runHistory = async (seed: number, changes: number, sabotage: Sabotage = (s
   };
 
   const consumers = [live(true), liveAgainAndAgain(), liveAgainAndAgain()];
-  for (let at = 1; at <= changes; at++) await write(at);
+  const begun = Date.now();
+  const writeEach = async (first: number): Promise<void> => {
+    for (let at = first; at <= changes; at += writers) await write(at);
+  };
+  await Promise.all(Array.from({ length: writers }, (_, at) => writeEach(at + 1)));
   const isSeen = (): boolean => [...written].every(([item, turns]) => seen.get(item)?.at(-1) === turns.at(-1));
   /** Items of which a turn was missed or came too early. */
   const misordered = (): readonly string[] =>
@@ -185,6 +226,7 @@ const runHistory = async (seed: number, changes: number, sabotage: Sabotage = (s
   await Promise.all(consumers);
   const { kinds } = await verify(db, { settle: 1, staleAfter: 1 });
   await source.close();
+  if (writers > 1) console.log({ changes, killed, shards: source.shards.length, written: started - begun, drained: Date.now() - begun });
   return {
     seen: isSeen(),
     misordered: misordered(),
@@ -201,10 +243,31 @@ test(
   { timeout: 600_000 },
   async () => {
     for (let run = 0; run < testRuns(1); run++) {
-      const { shards, ...found } = await runHistory(seed + run, 300);
+      const { shards, ...found } = await runHistory({ seed: seed + run, changes: 300 });
       expect(found).toEqual({ seen: true, misordered: [], gaps: [], failed: [], wrong: [] });
       expect(shards).toBeGreaterThan(10);
     }
+  },
+);
+
+// 200,000 changes take minutes: only by command.
+const CHANGES = Number(process.env["EDGETABLE_STREAM_CHANGES"] ?? "0");
+
+test.runIf(CHANGES > 0)(
+  `so many changes, one of two consumers killed every few seconds, seed ${String(seed)}`,
+  { timeout: CHANGES * 40 + 120_000 },
+  async () => {
+    const { shards, ...found } = await runHistory({
+      seed,
+      changes: CHANGES,
+      longest: CHANGES * 20,
+      writers: 4,
+      life: [3_000, 9_000],
+      recordsPerShard: [500, 5_000],
+      batchSize: 1_000,
+    });
+    expect(found).toEqual({ seen: true, misordered: [], gaps: [], failed: [], wrong: [] });
+    expect(shards).toBeGreaterThan(CHANGES / 5_000);
   },
 );
 
@@ -213,7 +276,7 @@ test.each([
   ["lose a page", losing],
 ] as const)("the same histories show that consumers %s", { timeout: 600_000 }, async (_, sabotage) => {
   for (let run = 0; run < 20; run++) {
-    const { seen, misordered } = await runHistory(100 + run, 200, sabotage, 3_000);
+    const { seen, misordered } = await runHistory({ seed: 100 + run, changes: 200, sabotage, longest: 3_000 });
     if (!seen || misordered.length > 0) return;
   }
   expect.fail("no history was wrong");
