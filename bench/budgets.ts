@@ -35,6 +35,8 @@ const imported = (report: Report, candidate: string): number | undefined =>
   report.coldStart.find((each) => each.candidate === candidate)?.imported;
 const answered = (report: Report, candidate: string): number | undefined =>
   report.coldStart.find((each) => each.candidate === candidate)?.answered;
+const answeredSplit = (report: Report, candidate: string): number | undefined =>
+  report.coldStart.find((each) => each.candidate === candidate)?.answeredSplit;
 const installed = (report: Report, candidate: string): number | undefined =>
   report.coldStart.find((each) => each.candidate === candidate)?.installed;
 const ownBytes = (report: Report) => report.bytes.find(({ candidate }) => candidate === ours);
@@ -78,6 +80,10 @@ const budgets = {
   gzipEverything: { section: "bytes", measure: (report) => ratio(ownBytes(report)?.whole?.gzip, 1000) },
   import: { section: "coldStart", measure: (report) => ratio(imported(report, "edgetable-mini"), imported(report, "electrodb")) },
   firstAnswer: { section: "coldStart", measure: (report) => ratio(answered(report, "edgetable-mini"), answered(report, "electrodb")) },
+  firstAnswerSplit: {
+    section: "coldStart",
+    measure: (report) => ratio(answeredSplit(report, "edgetable-mini"), answered(report, "electrodb")),
+  },
   importInstalled: {
     section: "coldStart",
     measure: (report) => ratio(installed(report, "edgetable-mini"), installed(report, "electrodb")),

@@ -10,13 +10,12 @@ export const sdkPackages = ["@aws-sdk/*", "@smithy/*"];
 export const optionalPeersOf = (candidate: string): string[] =>
   candidate.startsWith("edgetable") ? ["@aws-sdk/client-dynamodb", "@aws-sdk/credential-provider-node"] : [];
 
-/** Bundles one program as for a function in production: minified, one file, our library as it ships for production. Paths start at the bench's folder. */
-export const bundle = async (contents: string, options: Pick<BuildOptions, "format" | "external"> = {}): Promise<Uint8Array> => {
-  const { outputFiles } = await build({
+/** As for a function in production: minified, our library as it ships for production. Paths start at the bench's folder. */
+const inProduction = (contents: string) =>
+  ({
     stdin: { contents, resolveDir: process.cwd(), loader: "ts" },
     bundle: true,
     minify: true,
-    write: false,
     platform: "node",
     target: "node20",
     format: "esm",
@@ -25,9 +24,24 @@ export const bundle = async (contents: string, options: Pick<BuildOptions, "form
     alias: { edgetable: productionEntry },
     legalComments: "none",
     logLevel: "error",
-    ...options,
-  });
+  }) satisfies BuildOptions;
+
+/** Bundles one program into one file. */
+export const bundle = async (contents: string, options: Pick<BuildOptions, "format" | "external"> = {}): Promise<Uint8Array> => {
+  const { outputFiles } = await build({ ...inProduction(contents), write: false, ...options });
   return (outputFiles[0] as { readonly contents: Uint8Array }).contents;
+};
+
+/** Bundles one program into a folder of modules, its own called `program.mjs`: what it loads late stays in files of its own. */
+export const bundleSplit = async (contents: string, outdir: string, external: string[]): Promise<void> => {
+  await build({
+    ...inProduction(contents),
+    splitting: true,
+    outdir,
+    entryNames: "program",
+    outExtension: { ".js": ".mjs" },
+    external,
+  });
 };
 
 export interface Size {

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { bundle, optionalPeersOf } from "../bundle/bundle.ts";
+import { bundle, bundleSplit, optionalPeersOf } from "../bundle/bundle.ts";
 import { buildLibrary, productionEntry } from "../bundle/library.ts";
 import { loadCandidate } from "../calls/candidates.ts";
 import type { CandidateName } from "../calls/candidates.ts";
@@ -24,6 +24,8 @@ export interface ColdStart {
   /** The packages alone, without a bundle, as npm installs them; ElectroDB's with the SDK's client. */
   readonly installed: number | undefined;
   readonly answered: number;
+  /** Until the first answer where the bundler splits at `import()`, as Rollup and Vite do, and esbuild when asked to. */
+  readonly answeredSplit: number | undefined;
   /** CPU until the first answer, all threads. */
   readonly cpu: number;
 }
@@ -33,7 +35,7 @@ interface Start {
   readonly answered: number;
   readonly cpu: number;
 }
-type Program = CandidateName | `${CandidateName}-installed` | "empty";
+type Program = CandidateName | `${CandidateName}-installed` | `${CandidateName}-split` | "empty";
 
 const run = promisify(execFile);
 const folder = "dist/cold-start";
@@ -63,11 +65,16 @@ const packages: Partial<Record<CandidateName, readonly string[]>> = {
   electrodb: ["electrodb", "@aws-sdk/client-dynamodb"],
   "edgetable-mini": [productionEntry],
 };
+/** Who loads parts of itself late: what a bundler makes of it depends on whether it splits. */
+const splits = (candidate: CandidateName): boolean => candidate === "edgetable-mini";
 const installedProgram = (names: readonly string[]): string =>
   `${names.map((name) => `import ${JSON.stringify(name)};`).join("\n")}
 const imported = performance.now();
 process.stdout.write(JSON.stringify({ imported, answered: 0, cpu: 0 }));`;
-const extensionOf = (program: Program): string => (program.endsWith("-installed") ? "mjs" : "cjs");
+const fileOf = (program: Program): string => {
+  if (program.endsWith("-split")) return `${folder}/${program}/program.mjs`;
+  return `${folder}/${program}.${program.endsWith("-installed") ? "mjs" : "cjs"}`;
+};
 
 const write = async (program: Program, source: string): Promise<void> =>
   writeFile(`${folder}/${program}.cjs`, await bundle(source, { format: "cjs", external: optionalPeersOf(program) }));
@@ -75,6 +82,10 @@ const write = async (program: Program, source: string): Promise<void> =>
 const prepare = async (candidate: CandidateName, endpoint: string): Promise<void> => {
   await write(candidate, programs(candidate));
   const names = packages[candidate];
+  if (splits(candidate)) {
+    await rm(`${folder}/${candidate}-split`, { recursive: true, force: true });
+    await bundleSplit(programs(candidate), `${folder}/${candidate}-split`, optionalPeersOf(candidate));
+  }
   if (names) await writeFile(`${folder}/${candidate}-installed.mjs`, installedProgram(names));
   const table = `Cold-${candidate}`;
   await createTable(endpoint, table);
@@ -85,13 +96,9 @@ const prepare = async (candidate: CandidateName, endpoint: string): Promise<void
 };
 
 const start = async (program: Program, endpoint: string): Promise<Start> => {
-  const { stdout } = await run(
-    process.execPath,
-    [`${folder}/${program}.${extensionOf(program)}`, endpoint, `Cold-${program.replace("-installed", "")}`],
-    {
-      env: { ...process.env, NODE_NO_WARNINGS: "1" },
-    },
-  );
+  const { stdout } = await run(process.execPath, [fileOf(program), endpoint, `Cold-${program.replace(/-(installed|split)$/, "")}`], {
+    env: { ...process.env, NODE_NO_WARNINGS: "1" },
+  });
   return JSON.parse(stdout) as Start;
 };
 
@@ -102,7 +109,11 @@ const measure = async (plan: ColdStartPlan, endpoint: string): Promise<Map<Progr
   const random = randomFrom(plan.seed);
   const all: readonly Program[] = [
     "empty",
-    ...plan.candidates.flatMap((name) => (packages[name] ? [name, `${name}-installed` as const] : [name])),
+    ...plan.candidates.flatMap((name) => [
+      name,
+      ...(packages[name] ? [`${name}-installed` as const] : []),
+      ...(splits(name) ? [`${name}-split` as const] : []),
+    ]),
   ];
   const starts = new Map<Program, Start[]>(all.map((program) => [program, []]));
   // Each file is read once beforehand, so that no candidate pays for a cold disk.
@@ -126,11 +137,13 @@ export const runColdStart = async (plan: ColdStartPlan): Promise<readonly ColdSt
     return plan.candidates.map((candidate) => {
       const own = starts.get(candidate) ?? [];
       const unbundled = starts.get(`${candidate}-installed`);
+      const split = starts.get(`${candidate}-split`);
       return {
         candidate,
         imported: above(own, empty, "imported"),
         installed: unbundled && above(unbundled, empty, "imported"),
         answered: above(own, empty, "answered"),
+        answeredSplit: split && above(split, empty, "answered"),
         cpu: above(own, empty, "cpu"),
       };
     });

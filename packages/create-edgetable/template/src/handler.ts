@@ -13,7 +13,7 @@ const answer = (statusCode: number, body: unknown) => ({
   body: JSON.stringify(body),
 });
 
-/** GET /courses/{courseId}/students, for AWS Lambda behind API Gateway. `npm run build` bundles it into dist/handler.mjs. */
+/** GET /courses/{courseId}/students, for AWS Lambda behind API Gateway. `npm run build` bundles it into dist. */
 export const handler = async ({ pathParameters }: Event) => {
   const courseId = pathParameters?.courseId;
   if (courseId === undefined) return answer(400, { message: "courseId is missing" });
