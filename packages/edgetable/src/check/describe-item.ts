@@ -3,7 +3,7 @@ import { type KeyPiece, renderTemplate, splitKey } from "../keys/template.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
 import { type Catalog, definitionOf, keyAttributes, type Shape, tableAndIndexKeys } from "../schema/catalog.ts";
 import { attributesOf } from "../schema/facts.ts";
-import { type SystemKind, systemKindOf } from "../schema/system-items.ts";
+import { systemKindOf } from "../schema/system-items.ts";
 import type { Item } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
 
@@ -60,19 +60,6 @@ const keyText = (item: Item, attribute: string): string | undefined => {
   return "S" in value ? value.S : "N" in value ? value.N : undefined;
 };
 
-const keysOf = (catalog: Catalog, shape: Shape | undefined, item: Item): ItemDescription["keys"] => {
-  const names = [...tableAndIndexKeys(catalog, undefined), ...catalog.indexes.flatMap(keyAttributes), ...Object.keys(shape?.keys ?? {})];
-  const keys: Record<string, readonly KeyPiece[]> = {};
-  for (const name of new Set(names)) {
-    const text = keyText(item, name);
-    if (text === undefined) continue;
-    const template = shape?.keys[name];
-    const pieces = template?.type === "S" ? splitKey(template, text) : undefined;
-    keys[name] = pieces ?? [{ text, path: template?.fields[0] }];
-  }
-  return keys;
-};
-
 /**
  * The partition key of a node's own item, as text; undefined if the id is incomplete or there is no such type.
  *
@@ -96,15 +83,8 @@ const endOf = (catalog: Catalog, role: string, type = "", id: unknown): NamedEnd
   return { role, type, id: Object.fromEntries(node.idFields.map((field) => [field, row[field]])), partition };
 };
 
-const referencesOf = (catalog: Catalog, node: string, item: Item): readonly (NamedEnd | undefined)[] =>
-  Object.values(catalog.edges).flatMap((edge) =>
-    edge.shapes
-      .filter(({ role, from }) => role === "reference" && from === node)
-      .map((shape) => endOf(catalog, edge.name, shape.to, decodeItem(catalog, shape, item)["to"])),
-  );
-
 const describe = (catalog: Catalog, shape: Shape | undefined, item: Item): Described => {
-  const system: SystemKind | undefined = systemKindOf(catalog, item);
+  const system = systemKindOf(catalog, item);
   if (system) return { kind: "system", name: system, mirror: false, id: undefined, row: undefined, ends: [] };
   if (!shape) return stray;
   const { kind, definition: name, role } = shape;
@@ -113,7 +93,11 @@ const describe = (catalog: Catalog, shape: Shape | undefined, item: Item): Descr
   const id = idFields && Object.fromEntries(idFields.map((field) => [field, row[field]]));
   const found =
     shape.kind === "node"
-      ? referencesOf(catalog, shape.definition, item)
+      ? Object.values(catalog.edges).flatMap((edge) =>
+          edge.shapes
+            .filter((other) => other.role === "reference" && other.from === name)
+            .map((other) => endOf(catalog, edge.name, other.to, decodeItem(catalog, other, item)["to"])),
+        )
       : shape.kind === "part"
         ? [endOf(catalog, "owner", shape.from, row)]
         : [endOf(catalog, "from", shape.from, row["from"]), endOf(catalog, "to", shape.to, row["to"])];
@@ -155,7 +139,16 @@ export const describeItem = (graph: Catalog | { readonly catalog: Catalog }, ite
     shape = undefined;
     described = stray;
   }
-  const keys = keysOf(catalog, described.kind === "system" ? undefined : shape, item);
+  const templates = (described.kind !== "system" && shape?.keys) || {};
+  const keys: Record<string, readonly KeyPiece[]> = {};
+  const names = [...tableAndIndexKeys(catalog, undefined), ...catalog.indexes.flatMap(keyAttributes), ...Object.keys(templates)];
+  for (const name of new Set(names)) {
+    const text = keyText(item, name);
+    if (text === undefined) continue;
+    const template = templates[name];
+    const pieces = template?.type === "S" ? splitKey(template, text) : undefined;
+    keys[name] = pieces ?? [{ text, path: template?.fields[0] }];
+  }
   const listed = (shape && listedAttributes(catalog, shape)) ?? [];
   const place = ({ name }: NamedField): number => (listed.includes(name) ? listed.indexOf(name) : listed.length);
   const fields = Object.keys(item)

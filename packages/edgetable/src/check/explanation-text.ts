@@ -98,23 +98,10 @@ const filledExpressions = (input: Input): readonly Pair[] => {
   return pairs;
 };
 
-/** One action of a transaction, in one line. */
-const showAction = (action: Input): string => {
-  const target = action["Item"] ?? action["Key"] ?? {};
-  return [showKey(target), ...filledExpressions(action).map(([title, value]) => `${title} ${value}`)].join("; ");
-};
-
 interface BatchRequests {
-  readonly Keys?: readonly object[];
+  readonly Keys: readonly object[];
 }
 type WriteRequests = readonly { readonly PutRequest?: { readonly Item: object }; readonly DeleteRequest?: { readonly Key: object } }[];
-
-const batchPairs = (batch: BatchRequests | WriteRequests): readonly Pair[] => {
-  if (!Array.isArray(batch)) return ((batch as BatchRequests).Keys ?? []).map((key, at) => [at === 0 ? "keys" : "", showKey(key)]);
-  return (batch as WriteRequests).map(({ PutRequest, DeleteRequest }) =>
-    PutRequest ? ["put", showKey(PutRequest.Item)] : ["delete", showKey(DeleteRequest?.Key ?? {})],
-  );
-};
 
 /** All parameters of a request, with the placeholders of expressions filled in. */
 const parametersOf = ({ input: given, partitions }: ExplainedRequest): readonly Pair[] => {
@@ -129,11 +116,17 @@ const parametersOf = ({ input: given, partitions }: ExplainedRequest): readonly 
   if (input["Item"] !== undefined) add("item", showKey(input["Item"] as object));
   for (const [table, batch] of Object.entries((input["RequestItems"] ?? {}) as Readonly<Record<string, BatchRequests | WriteRequests>>)) {
     add("table", table);
-    pairs.push(...batchPairs(batch));
+    if ("Keys" in batch) for (const [at, key] of batch.Keys.entries()) add(at === 0 ? "keys" : "", showKey(key));
+    else
+      for (const { PutRequest, DeleteRequest } of batch)
+        pairs.push(PutRequest ? ["put", showKey(PutRequest.Item)] : ["delete", showKey(DeleteRequest?.Key ?? {})]);
   }
   for (const item of (input["TransactItems"] ?? []) as readonly Input[])
-    for (const [kind, action] of Object.entries(item))
-      add(kind === "ConditionCheck" ? "check" : kind.toLowerCase(), showAction(action as Input));
+    for (const [kind, action] of Object.entries(item as Readonly<Record<string, Input>>)) {
+      const expressionTexts = filledExpressions(action).map(([title, value]) => `${title} ${value}`);
+      const parts = [showKey(action["Item"] ?? action["Key"] ?? {}), ...expressionTexts];
+      add(kind === "ConditionCheck" ? "check" : kind.toLowerCase(), parts.join("; "));
+    }
   pairs.push(...filledExpressions(input));
   if (input["ScanIndexForward"] === false) add("order", "descending");
   for (const [name, value] of Object.entries(input)) if (!shownElsewhere.has(name)) add(name, JSON.stringify(value));

@@ -8,35 +8,26 @@ import { attributesOf, distinct, nameOf, placesIn, type IndexPlace } from "../in
 const WRITE_UNIT = 1024;
 const READ_UNIT = 4096;
 
-/** Attributes of the schema that rows read from the index lack. */
-const missingAttributes = (catalog: Catalog, { index, shape }: IndexPlace): readonly string[] => {
+/** What reads by an index miss that projects a part of the items. */
+const partialProjection = (
+  catalog: Catalog,
+  { index, shape }: IndexPlace,
+  patterns: readonly CheckedPattern[],
+): Partial<Advice> | undefined => {
   const projected = projectedAttributes(catalog, index);
-  if (!projected) return [];
-  const carried = new Set<string>();
-  for (const { attribute, template } of shape.sources)
-    if (projected.has(attribute)) for (const field of template.carried) carried.add(field);
-  return attributesOf(catalog, shape).filter((name) => !carried.has(name) && !projected.has(shape.stored[name] ?? name));
-};
-
-/** Names of patterns that find items of the shape by the index and then read the same items from the table. */
-const patternsReadingTwice = ({ index, shape }: IndexPlace, patterns: readonly CheckedPattern[]): readonly string[] => {
-  const names: string[] = [];
-  for (const { name, explanation } of patterns) {
-    const { sources, hydrate } = explanation.plan ?? {};
-    const finds = sources?.some((source) => source.kind === "query" && source.index === index.name);
-    if (finds && hydrate && hydrate.by !== "none" && hydrate.nodes.includes(shape.definition)) names.push(`"${name}"`);
-  }
-  return names;
-};
-
-const partialProjection = (catalog: Catalog, place: IndexPlace, patterns: readonly CheckedPattern[]): Partial<Advice> | undefined => {
-  const { index, shape } = place;
-  const missing = missingAttributes(catalog, place);
+  if (!projected) return undefined;
+  const carried = shape.sources.flatMap(({ attribute, template }) => (projected.has(attribute) ? template.carried : []));
+  const missing = attributesOf(catalog, shape).filter((name) => !carried.includes(name) && !projected.has(shape.stored[name] ?? name));
   if (missing.length === 0) return undefined;
-  const twice = patternsReadingTwice(place, patterns);
+  // Patterns that find such items by the index and then read the same items from the table.
+  const twice = patterns.filter(({ explanation }) => {
+    const { sources = [], hydrate } = explanation.plan ?? {};
+    const readsAgain = hydrate && hydrate.by !== "none" && hydrate.nodes.includes(shape.definition);
+    return readsAgain && sources.some((source) => source.kind === "query" && source.index === index.name);
+  });
   const consequence =
     twice.length > 0
-      ? `${twice.join(", ")} therefore reads each item once more from the table.`
+      ? `${twice.map(({ name }) => `"${name}"`).join(", ")} therefore reads each item once more from the table.`
       : "rows found by this index lack them, and a search that filters by or selects one fails with plan.noIndex.";
   const price =
     shape.bytes <= WRITE_UNIT
@@ -48,15 +39,6 @@ const partialProjection = (catalog: Catalog, place: IndexPlace, patterns: readon
     mend: 'Name what reads need in the projection, or project "ALL".',
   };
 };
-
-const fullProjection = ({ index, shape: { bytes, definition } }: IndexPlace): Partial<Advice> | undefined =>
-  bytes <= READ_UNIT
-    ? undefined
-    : {
-        severity: "note",
-        message: `${nameOf(index)} copies all ${bytes} bytes of "${definition}": each write costs ${Math.ceil(bytes / WRITE_UNIT)} write units more, and a list of 20 reads ${Math.ceil((20 * bytes) / READ_UNIT / 2)} read units.`,
-        mend: 'If reads by this index need only ids or few attributes, project "KEYS_ONLY" or name those.',
-      };
 
 /** Projected names that no item stores. */
 const unknownProjected = (catalog: Catalog, { name: index = "", projection }: Index): readonly Partial<Advice>[] => {
@@ -81,8 +63,16 @@ export const costlyProjection: AdviceRule = (catalog, patterns) => {
   for (const index of catalog.indexes) {
     found.push(...unknownProjected(catalog, index));
     for (const place of distinct(placesIn(catalog, index), ({ shape }) => shape.definition)) {
-      const one = index.projection === "ALL" ? fullProjection(place) : partialProjection(catalog, place, patterns);
-      if (one) found.push({ definition: place.shape.definition, ...one });
+      const { bytes, definition } = place.shape;
+      const partial = index.projection === "ALL" ? undefined : partialProjection(catalog, place, patterns);
+      if (partial) found.push({ definition, ...partial });
+      if (index.projection !== "ALL" || bytes <= READ_UNIT) continue;
+      found.push({
+        definition,
+        severity: "note",
+        message: `${nameOf(index)} copies all ${bytes} bytes of "${definition}": each write costs ${Math.ceil(bytes / WRITE_UNIT)} write units more, and a list of 20 reads ${Math.ceil((20 * bytes) / READ_UNIT / 2)} read units.`,
+        mend: 'If reads by this index need only ids or few attributes, project "KEYS_ONLY" or name those.',
+      });
     }
   }
   return found.map((one) => ({ rule: "costlyProjection", concern: CONCERNS.budgets, ...one }) as Advice);

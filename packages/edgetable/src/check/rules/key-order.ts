@@ -1,16 +1,9 @@
 import { isOneWay, keepsOrder, templatesOverlap, type FieldFormat, type Template } from "../../keys/template.ts";
-import type { Catalog, Index } from "../../schema/catalog.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
-import { distinct, isFixed, nameOf, placesIn, type IndexPlace } from "../index-places.ts";
+import { distinct, isFixed, nameOf, placesIn } from "../index-places.ts";
 
 const isUnpadded = (format: FieldFormat): boolean =>
   format.kind === "plain" || (format.kind === "either" && format.formats.some(isUnpadded));
-
-/** The attributes that order edges in this place, including reference edges inside the item. */
-const orderingAttributes = (catalog: Catalog, { shape }: IndexPlace): readonly (string | undefined)[] =>
-  Object.values(catalog.edges)
-    .filter((edge) => edge.name === shape.definition || (edge.definition.stored === "reference" && edge.from.includes(shape.definition)))
-    .map(({ orderBy }) => orderBy);
 
 /** Sort keys that do not sort as their values do. */
 export const lostOrder: AdviceRule = (catalog) => {
@@ -22,8 +15,13 @@ export const lostOrder: AdviceRule = (catalog) => {
       return distinct(all, ({ shape, sort }) => `${shape.definition} ${sort?.source}`);
     }),
   );
-  for (const place of places) {
-    const { index, shape, sort, attribute } = place;
+  for (const { index, shape, sort, attribute } of places) {
+    // Edges are ordered as items of their own, and as references in the items of their sources.
+    const orders = Object.values(catalog.edges)
+      .filter(
+        ({ name, definition, from }) => name === shape.definition || (definition.stored === "reference" && from.includes(shape.definition)),
+      )
+      .map(({ orderBy }) => orderBy);
     for (const part of sort?.parts ?? []) {
       if (!sort || part.kind !== "field" || isOneWay(part.format) || keepsOrder(sort, part.path)) continue;
       const about = { rule: "lostOrder", concern: CONCERNS.keys, definition: shape.definition, severity: "warning" } as const;
@@ -34,7 +32,7 @@ export const lostOrder: AdviceRule = (catalog) => {
           message: `${sorts}, where {${part.path}} is an unpadded number: 1, 10, 2.`,
           mend: `Pad it, as {${part.path}:6}, and rewrite the items; until then sort in memory.`,
         });
-      } else if (orderingAttributes(catalog, place).includes(part.path)) {
+      } else if (orders.includes(part.path)) {
         advice.push({
           ...about,
           message: `${sorts}, which does not keep the order of {${part.path}}: a character below "${sort.delimiter}", such as a space, sorts a longer value before a shorter one.`,
@@ -71,41 +69,43 @@ const extendsTemplate = (longer: Template, shorter: Template): boolean =>
 const example = ({ parts }: Template, value: string): string =>
   parts.map((part, at) => (part.kind === "literal" ? part.text : at === parts.length - 1 ? value : "…")).join("");
 
-const prefixHazards = (catalog: Catalog, index: Index): readonly Advice[] => {
-  const keys: SortKey[] = [];
-  for (const { shape, partition, sort } of placesIn(catalog, index)) if (sort) keys.push({ definition: shape.definition, partition, sort });
+/** Sort keys of an adopted layout where one value's key is a prefix of another's. */
+export const prefixHazard: AdviceRule = (catalog) => {
+  const all: Advice[] = [];
   const mend = "In code outside Edgetable compare whole keys by =, or end a prefix with the delimiter. Edgetable does both.";
   const about = { rule: "prefixHazard", concern: CONCERNS.keys, mend } as const;
   const meets = (sort: Template): string => `begins_with "${example(sort, "42")}" also meets "${example(sort, "420")}"`;
-  const advice: Advice[] = [];
-  const open = keys.filter(endsOpen);
-  for (const short of open) {
-    for (const long of keys) {
-      if (!extendsTemplate(long.sort, short.sort) || !templatesOverlap(long.partition, short.partition)) continue;
+  for (const index of catalog.escapes ? [] : [catalog.index, ...catalog.indexes]) {
+    const advice: Advice[] = [];
+    const keys = placesIn(catalog, index).flatMap(({ shape: { definition }, partition, sort }) =>
+      sort ? [{ definition, partition, sort }] : [],
+    );
+    const open = keys.filter(endsOpen);
+    for (const short of open) {
+      for (const long of keys) {
+        if (!extendsTemplate(long.sort, short.sort) || !templatesOverlap(long.partition, short.partition)) continue;
+        advice.push({
+          ...about,
+          definition: short.definition,
+          severity: "warning",
+          message: `in ${nameOf(index)} "${short.definition}" (${short.sort.source}) ends where "${long.definition}" (${long.sort.source}) goes on: ${meets(short.sort)}, and every "${long.definition}" of "${example(short.sort, "42")}".`,
+        });
+      }
+    }
+    const rest = open.filter(({ definition }) => advice.every((one) => one.definition !== definition));
+    if (rest[0]) {
+      const names = [...new Set(rest.map(({ definition }) => `"${definition}"`))].join(", ");
       advice.push({
         ...about,
-        definition: short.definition,
-        severity: "warning",
-        message: `in ${nameOf(index)} "${short.definition}" (${short.sort.source}) ends where "${long.definition}" (${long.sort.source}) goes on: ${meets(short.sort)}, and every "${long.definition}" of "${example(short.sort, "42")}".`,
+        definition: rest[0].definition,
+        severity: "note",
+        message: `in ${nameOf(index)} keys of ${names} end in a value without a fixed length: ${meets(rest[0].sort)}.`,
       });
     }
+    all.push(...advice);
   }
-  const rest = open.filter(({ definition }) => advice.every((one) => one.definition !== definition));
-  if (rest[0]) {
-    const names = [...new Set(rest.map(({ definition }) => `"${definition}"`))].join(", ");
-    advice.push({
-      ...about,
-      definition: rest[0].definition,
-      severity: "note",
-      message: `in ${nameOf(index)} keys of ${names} end in a value without a fixed length: ${meets(rest[0].sort)}.`,
-    });
-  }
-  return advice;
+  return all;
 };
-
-/** Sort keys of an adopted layout where one value's key is a prefix of another's. */
-export const prefixHazard: AdviceRule = (catalog) =>
-  catalog.escapes ? [] : [catalog.index, ...catalog.indexes].flatMap((index) => prefixHazards(catalog, index));
 
 /** Delimiters of an adopted layout that sort above digits or letters. */
 export const highDelimiter: AdviceRule = (catalog) => {

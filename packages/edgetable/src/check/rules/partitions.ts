@@ -1,8 +1,8 @@
-import { mostShards, templatesOverlap, type FieldPart } from "../../keys/template.ts";
+import { mostShards, templatesOverlap, type FieldPart, type Template } from "../../keys/template.ts";
 import { nameList, type Catalog, type Shape } from "../../schema/catalog.ts";
 import { type IndexExpectation, fullEntry } from "../../schema/layout.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
-import { distinct, nameOf, placesIn, type IndexPlace } from "../index-places.ts";
+import { distinct, nameOf, placesIn } from "../index-places.ts";
 import { recommendShards } from "../recommend-shards.ts";
 
 /** Two node types that may share a partition: a collection of one contains the other's items. */
@@ -38,46 +38,42 @@ const hasFewValues = ({ format, steps }: FieldPart): boolean => {
   return FEW_VALUES.test(steps.at(-1) ?? "");
 };
 
-const hotPartitionAdvice = (catalog: Catalog, { index, shape }: IndexPlace): Advice | undefined => {
-  const templates = index.partitionKeys.map((attribute) => shape.keys[attribute]!);
-  const fields = templates.flatMap(({ parts }) => parts.filter((part) => part.kind === "field"));
-  const about = { rule: "hotIndexPartition", concern: CONCERNS.batch, definition: shape.definition } as const;
-  if (fields.length === 0) {
-    return {
-      ...about,
-      severity: "warning",
-      message: `every "${shape.definition}" is in one partition of ${nameOf(index)}: "${index.partitionKey}" is always "${templates[0]?.source}". ${LIMIT}.`,
-      mend: [catalog.index.partitionKey, catalog.index.sortKey].includes(index.partitionKey)
-        ? "Give the index key attributes of its own, and leave them out of these items."
-        : "Leave the index keys out of these items if no read needs them, or spread them with {id:shard(16)} in the key.",
-    };
-  }
-  if (!fields.every(hasFewValues)) return undefined;
-  if (fields.every(({ format }) => format.kind === "shard")) {
-    return {
-      ...about,
-      severity: "note",
-      message: `every "${shape.definition}" is in one partition of ${nameOf(index)}, which has one shard. ${LIMIT}.`,
-      mend: "If it may be written more often, declare shards: 8. You can also raise the count later.",
-    };
-  }
-  return {
-    ...about,
-    severity: "note",
-    message: `"${shape.definition}" has few partitions in ${nameOf(index)}: {${fields.map((field) => field.path).join("}, {")}} takes few values. ${LIMIT}.`,
-    mend: "Add a field of many values, or {id:shard(16)}, to the index's partition key.",
-  };
-};
-
 /** Index partitions that are hot by construction: all items of a definition under one key, or under few. */
 export const hotIndexPartition: AdviceRule = (catalog) => {
   const advice: Advice[] = [];
   for (const index of catalog.indexes) {
-    const sourcesOf = ({ keys }: Shape): string => index.partitionKeys.map((attribute) => keys[attribute]?.source).join(" ");
-    const places = distinct(placesIn(catalog, index), ({ shape }) => `${shape.definition} ${sourcesOf(shape)}`);
-    for (const place of places) {
-      const one = hotPartitionAdvice(catalog, place);
-      if (one) advice.push(one);
+    const templatesOf = ({ keys }: Shape): readonly (Template | undefined)[] => index.partitionKeys.map((attribute) => keys[attribute]);
+    const sourcesOf = (shape: Shape): string =>
+      templatesOf(shape)
+        .map((template) => template?.source)
+        .join(" ");
+    for (const { shape } of distinct(placesIn(catalog, index), (place) => `${place.shape.definition} ${sourcesOf(place.shape)}`)) {
+      const fields = templatesOf(shape).flatMap((template) => template?.parts.filter((part) => part.kind === "field") ?? []);
+      if (!fields.every(hasFewValues)) continue;
+      const about = { rule: "hotIndexPartition", concern: CONCERNS.batch, definition: shape.definition } as const;
+      if (fields.length === 0)
+        advice.push({
+          ...about,
+          severity: "warning",
+          message: `every "${shape.definition}" is in one partition of ${nameOf(index)}: "${index.partitionKey}" is always "${shape.keys[index.partitionKey]?.source}". ${LIMIT}.`,
+          mend: [catalog.index.partitionKey, catalog.index.sortKey].includes(index.partitionKey)
+            ? "Give the index key attributes of its own, and leave them out of these items."
+            : "Leave the index keys out of these items if no read needs them, or spread them with {id:shard(16)} in the key.",
+        });
+      else if (fields.every(({ format }) => format.kind === "shard"))
+        advice.push({
+          ...about,
+          severity: "note",
+          message: `every "${shape.definition}" is in one partition of ${nameOf(index)}, which has one shard. ${LIMIT}.`,
+          mend: "If it may be written more often, declare shards: 8. You can also raise the count later.",
+        });
+      else
+        advice.push({
+          ...about,
+          severity: "note",
+          message: `"${shape.definition}" has few partitions in ${nameOf(index)}: {${fields.map((field) => field.path).join("}, {")}} takes few values. ${LIMIT}.`,
+          mend: "Add a field of many values, or {id:shard(16)}, to the index's partition key.",
+        });
     }
   }
   return advice;
@@ -113,19 +109,12 @@ const expectedRates = (catalog: Catalog): readonly Expected[] => {
   return all;
 };
 
-const declaredShards = ({ attributes, shapes }: Expected): number => {
-  let most = 1;
-  for (const { keys } of shapes)
-    for (const part of attributes.flatMap((attribute) => keys[attribute]?.parts ?? []))
-      if (part.kind === "field" && part.format.kind === "shard") most = Math.max(most, mostShards(part.format.sharding));
-  return most;
-};
-
-const shardAdvice = (expected: Expected): readonly Advice[] => {
-  const { index, definition, expect, shapes } = expected;
+const shardAdvice = ({ index, attributes, definition, expect, shapes }: Expected): readonly Advice[] => {
   const about = { rule: "fewShards", concern: CONCERNS.batch, definition } as const;
   const { shards, searches } = recommendShards({ itemBytes: Math.max(...shapes.map(({ bytes }) => bytes), 1), ...expect });
-  const declared = declaredShards(expected);
+  const parts = shapes.flatMap(({ keys }) => attributes.flatMap((attribute) => keys[attribute]?.parts ?? []));
+  const counts = parts.map((part) => (part.kind === "field" && part.format.kind === "shard" ? mostShards(part.format.sharding) : 1));
+  const declared = Math.max(1, ...counts);
   const rates: string[] = [];
   if (expect.writesPerSecond !== undefined) rates.push(`${expect.writesPerSecond.toLocaleString("en-US")} writes`);
   if (expect.readsPerSecond !== undefined) rates.push(`${expect.readsPerSecond.toLocaleString("en-US")} rows read`);

@@ -1,5 +1,4 @@
-import type { FieldPart } from "../../keys/template.ts";
-import { definitionOf, keptByStream, keyAttributes, type Catalog, type EdgeEntry, type Shape } from "../../schema/catalog.ts";
+import { definitionOf, keptByStream, keyAttributes } from "../../schema/catalog.ts";
 import { attributeNames, attributeSchemas, type AnySchema } from "../../schema/standard-schema.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
@@ -103,58 +102,41 @@ export const unusedIndex: AdviceRule = (catalog) => {
   return advice;
 };
 
-const mutableKeyAdvice = (catalog: Catalog, shape: Shape, place: { attribute: string; field: FieldPart }): Advice | undefined => {
-  const { attribute, field } = place;
-  if (isFixed(catalog, shape, field.path)) return undefined;
-  const about = { rule: "mutableKey", concern: CONCERNS.indexKeys, definition: shape.definition } as const;
-  if (shape.kind === "edge" && /^(?:from|to)\./.test(field.path)) {
-    return {
-      ...about,
-      severity: "warning",
-      message: `"${attribute}" of "${shape.definition}" contains {${field.path}}. When the node changes it, the edge keeps the old key.`,
-      mend: "Make the attribute immutable on the node, or leave it out of the edge's keys.",
-    };
-  }
-  if (field.format.kind === "shard") {
-    return {
-      ...about,
-      severity: "warning",
-      message: `"${attribute}" of "${shape.definition}" takes its shard from {${field.path}}, which may change. Each change moves the item to another shard.`,
-      mend: "Take the shard from the id, or make the attribute immutable.",
-    };
-  }
-  if (shape.kind === "edge" || !keyAttributes(catalog.index).includes(attribute)) return undefined;
-  return {
-    ...about,
-    severity: "note",
-    message: `the table key "${attribute}" of "${shape.definition}" contains {${field.path}}, which may change. Each change deletes the item and writes another, and GetItem needs more than the id.`,
-    mend: "Make the attribute immutable, or keep it out of the table's key.",
-  };
-};
-
 /** Attributes that may change, in keys that should not. Index keys made of the item's own attributes are fine: writes recompute them. */
 export const mutableKey: AdviceRule = (catalog) => {
   const advice: Advice[] = [];
   for (const shape of catalog.shapes) {
+    const about = { rule: "mutableKey", concern: CONCERNS.indexKeys, definition: shape.definition } as const;
     for (const [attribute, { parts }] of Object.entries(shape.keys)) {
       const fields = parts.filter((part) => part.kind === "field");
-      for (const field of distinct(fields, ({ path }) => path)) {
-        const one = mutableKeyAdvice(catalog, shape, { attribute, field });
-        if (one) advice.push(one);
+      for (const { path, format } of distinct(fields, (field) => field.path)) {
+        if (isFixed(catalog, shape, path)) continue;
+        if (shape.kind === "edge" && /^(?:from|to)\./.test(path))
+          advice.push({
+            ...about,
+            severity: "warning",
+            message: `"${attribute}" of "${shape.definition}" contains {${path}}. When the node changes it, the edge keeps the old key.`,
+            mend: "Make the attribute immutable on the node, or leave it out of the edge's keys.",
+          });
+        else if (format.kind === "shard")
+          advice.push({
+            ...about,
+            severity: "warning",
+            message: `"${attribute}" of "${shape.definition}" takes its shard from {${path}}, which may change. Each change moves the item to another shard.`,
+            mend: "Take the shard from the id, or make the attribute immutable.",
+          });
+        else if (shape.kind !== "edge" && keyAttributes(catalog.index).includes(attribute))
+          advice.push({
+            ...about,
+            severity: "note",
+            message: `the table key "${attribute}" of "${shape.definition}" contains {${path}}, which may change. Each change deletes the item and writes another, and GetItem needs more than the id.`,
+            mend: "Make the attribute immutable, or keep it out of the table's key.",
+          });
       }
     }
   }
   return advice;
 };
-
-/** The stored node types at the ends of an edge that have a changeable attribute of this name. */
-const mutableEnds = (catalog: Catalog, { from, to }: EdgeEntry, attribute: string): readonly string[] =>
-  [...new Set([...from, ...to])].filter((type) => {
-    const node = catalog.nodes[type];
-    if (!node || node.definition.stored === false) return false;
-    const isImmutable = node.idFields.includes(attribute) || node.definition.immutable?.includes(attribute) === true;
-    return !isImmutable && attributeNames(node.definition.schema)?.includes(attribute) === true;
-  });
 
 /** Edge attributes named like a changeable attribute of an end: copies that nothing keeps fresh. */
 export const staleCopy: AdviceRule = (catalog) => {
@@ -162,7 +144,13 @@ export const staleCopy: AdviceRule = (catalog) => {
   for (const entry of Object.values(catalog.edges)) {
     const { schema, stored } = entry.definition;
     for (const name of schema && stored !== "reference" ? (attributeNames(schema) ?? []) : []) {
-      const types = mutableEnds(catalog, entry, name);
+      // The node types at its ends that have such an attribute, which may change.
+      const types = [...new Set([...entry.from, ...entry.to])].filter((type) => {
+        const { idFields = [], definition } = catalog.nodes[type] ?? {};
+        if (!definition || definition.stored === false) return false;
+        const isImmutable = idFields.includes(name) || definition.immutable?.includes(name) === true;
+        return !isImmutable && attributeNames(definition.schema)?.includes(name) === true;
+      });
       if (types.length === 0) continue;
       advice.push({
         rule: "staleCopy",
