@@ -26,7 +26,7 @@ const checkLength = (catalog: Catalog, shape: Shape, report: Report): void => {
   }
 };
 
-/** What identifies an item among its kind has to be in its table key. */
+/** What identifies an item among its kind has to be in its table key, and readable. */
 const checkIdentity = (catalog: Catalog, shape: Shape, report: Report): void => {
   const { definition: name, from, role } = shape;
   const [near, far] = role === "mirror" ? (["to", "from"] as const) : (["from", "to"] as const);
@@ -47,20 +47,17 @@ const checkIdentity = (catalog: Catalog, shape: Shape, report: Report): void => 
         ? `the table has no sort key, so that "${name}" would replace its "${from}". Give the layout a sortKey, or declare "${name}" as a node with a reference to "${from}".`
         : `the table has no sort key, so that an edge needs its own partition key with both its ends: ${fields} ${missing.length === 1 ? "is" : "are"} not in it. Give layout.edges.${side}.keys.${catalog.index.partitionKey} a template such as "${name}#{from}#{to}", store the edge as a "reference", or give the layout a sortKey.`,
     );
-    return;
+  } else {
+    const sources = keys.map((key) => key?.source).join(" / ");
+    for (const path of missing)
+      report(
+        "identity",
+        placeOf(shape),
+        `two of "${shape.id}" that differ only in {${path}} would be one item: ${sources} does not contain it. Add it to ${hasSortKey ? "the sort key" : "that key"}.`,
+      );
   }
-  const sources = keys.map((key) => key?.source).join(" / ");
-  for (const path of missing)
-    report(
-      "identity",
-      placeOf(shape),
-      `two of "${shape.id}" that differ only in {${path}} would be one item: ${sources} does not contain it. Add it to ${hasSortKey ? "the sort key" : "that key"}.`,
-    );
-};
-
-/** Ids of an edge's ends, and of a part's node, that keys hold in one case only: nothing else of the item would say them. */
-const checkReadable = (catalog: Catalog, shape: Shape, report: Report): void => {
-  if (shape.kind === "node" || shape.role === "reference") return;
+  if (shape.kind === "node") return;
+  // Ids of an edge's ends, and of a part's node, that keys hold in one case only: nothing else of the item would say them.
   const schema = definitionOf(catalog, shape)?.schema;
   const own = new Set(schema && attributeNames(schema));
   for (const path of idPaths(catalog, shape)) {
@@ -74,6 +71,7 @@ const checkReadable = (catalog: Catalog, shape: Shape, report: Report): void => 
   }
 };
 
+/** Names under which attributes are stored: each once, and each of an attribute that is stored. */
 const checkStoredNames = (catalog: Catalog, shape: Shape, report: Report): void => {
   const { index, typeAttribute } = catalog;
   const taken = new Map<string, string>();
@@ -97,6 +95,19 @@ const checkStoredNames = (catalog: Catalog, shape: Shape, report: Report): void 
       placeOf(shape),
       `"${VERSION}" is the number that counts the item's writes, and is stored under that name. Store the other attribute under another name.`,
     );
+  // No item would have an attribute whose field is read from a key.
+  for (const [name, stored] of Object.entries(shape.stored)) {
+    const source = shape.sources.find(({ template }) => template.carried.includes(name));
+    if (!source || shape.former?.[name] || shape.keys[stored]?.carried.includes(name)) continue;
+    const { attribute, template } = source;
+    const fields = [...template.source.matchAll(/[{]([^}]*)/g)].map(([, field = ""]) => field);
+    const field = fields.find((one) => one.split(":")[0]?.trim() === name) ?? name;
+    report(
+      "storedName",
+      `${placeOf(shape)}.${name}`,
+      `"${name}" is read from "${attribute}" (${template.source}), so "${stored}" would not be stored. To store it too, compute it: keys: { ${JSON.stringify(stored)}: "{${field}}" } in place of attributes.`,
+    );
+  }
 };
 
 /** What tells the items of a kind from others: attributes of the schema that are stored as they are. */
@@ -162,26 +173,6 @@ const checkFills = (catalog: Catalog, shape: Shape, report: Report): void => {
   }
 };
 
-/** A field as its template writes it, such as `{at:date}`. */
-const writtenField = ({ source }: Template, path: string): string => {
-  const pieces = source.split("{").map((piece) => piece.split("}")[0] ?? "");
-  return `{${pieces.find((piece) => piece.split(":")[0]?.trim() === path) ?? path}}`;
-};
-
-/** Stored names of fields that are read from a key: no item would have the attribute. */
-const checkIdleNames = (shape: Shape, report: Report): void => {
-  if (shape.role === "reference") return;
-  for (const [name, stored] of Object.entries(shape.stored)) {
-    const source = shape.sources.find(({ template }) => template.carried.includes(name));
-    if (!source || shape.former?.[name] || shape.keys[stored]?.carried.includes(name)) continue;
-    report(
-      "storedName",
-      `${placeOf(shape)}.${name}`,
-      `"${name}" is read from "${source.attribute}" (${source.template.source}), so "${stored}" would not be stored. To store it too, compute it: keys: { ${JSON.stringify(stored)}: "${writtenField(source.template, name)}" } in place of attributes.`,
-    );
-  }
-};
-
 // What a schema's type needs in a key, where texts are the default.
 const FORMATS: Readonly<Record<string, string>> = { number: "number", bigint: "number", boolean: "boolean", date: "date" };
 
@@ -219,12 +210,10 @@ export const checkItems = (catalog: Catalog, report: Report): void => {
       report("storedName", "layout", `"${attribute}" is an attribute of Edgetable's own items. Choose another name.`);
   for (const shape of catalog.shapes) {
     checkIdentity(catalog, shape, report);
-    checkReadable(catalog, shape, report);
     checkLength(catalog, shape, report);
     checkStoredNames(catalog, shape, report);
     checkMatches(catalog, shape, report);
     checkFills(catalog, shape, report);
-    checkIdleNames(shape, report);
     checkFormats(catalog, shape, report);
   }
   for (const { name: edge, definition, shapes, mirrors } of Object.values(catalog.edges)) {
@@ -245,11 +234,6 @@ interface TableKey {
   readonly owner: string | undefined;
 }
 
-const sameForm = (a: Template, b: Template): boolean => {
-  const form = ({ parts }: Template): string => JSON.stringify(parts.map((part) => (part.kind === "literal" ? part.text : part.format)));
-  return form(a) === form(b);
-};
-
 /** True if the fixed beginnings of two templates differ: cheaper than `templatesOverlap`, and settles nearly every pair. */
 const leadsDiffer = (a: Template | undefined, b: Template | undefined): boolean =>
   !leadOf(a).startsWith(leadOf(b)) && !leadOf(b).startsWith(leadOf(a));
@@ -261,7 +245,8 @@ const canCollide = (catalog: Catalog, a: TableKey, b: TableKey): boolean => {
   const haveOwners = a.owner !== undefined && b.owner !== undefined && a.owner !== b.owner;
   // Each write then asks for what tells them apart (`kindMarks`).
   if (matchesDiffer(a.shape, b.shape)) return false;
-  const areApart = typesDiffer(catalog, a.shape, b.shape) || (haveOwners && sameForm(a.partition, b.partition));
+  const form = ({ parts }: Template): string => JSON.stringify(parts.map((part) => (part.kind === "literal" ? part.text : part.format)));
+  const areApart = typesDiffer(catalog, a.shape, b.shape) || (haveOwners && form(a.partition) === form(b.partition));
   return !(catalog.layout.sharedIds === true && areApart);
 };
 

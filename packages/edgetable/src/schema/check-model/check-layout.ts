@@ -4,7 +4,7 @@ import { didYouMean } from "../../util/did-you-mean.ts";
 import { endKey, expand, fieldNames, parseKey, underPath, withFieldNames, type KeyContext } from "../build-catalog.ts";
 import { keyAttributes, nameList } from "../catalog.ts";
 import { defaultLayout } from "../default-layout.ts";
-import { endTypes, type AnyEdge, type AnyNode, type AnyPart, type GraphDefinition } from "../definition.ts";
+import { endTypes, type AnyNode, type AnyPart, type GraphDefinition } from "../definition.ts";
 import type { EdgeLayout, IndexLayout, Layout } from "../layout.ts";
 import { attributesOf } from "../facts.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
@@ -28,25 +28,6 @@ const checkKeys = (place: string, { partitionKey, sortKey }: Pick<IndexLayout, "
       report("table", place, `"${name}" has ${name.length} characters; a key attribute has 1 to 255.`);
 };
 
-const checkTypes = (layout: Layout, report: Report): void => {
-  const known = new Set([layout, ...Object.values(layout.indexes ?? {})].flatMap(keyAttributes));
-  for (const group of [layout.nodes, layout.edges, layout.parts])
-    for (const item of Object.values<EdgeLayout>(group ?? {}))
-      for (const attribute of Object.keys({ ...item.keys, ...item.mirror?.keys })) known.add(attribute);
-  if (layout.typeAttribute !== undefined) known.add(layout.typeAttribute);
-  each(layout.types as Readonly<Record<string, string>> | undefined, (attribute, type) => {
-    reportUnknown(report, "layout.types", [attribute], { rule: "layout", what: "a computed attribute", known: [...known] });
-    if (type === "S" || type === "N" || (type === "SS" && attribute === layout.typeAttribute)) return;
-    report(
-      "table",
-      `layout.types.${attribute}`,
-      type === "B"
-        ? "a key of type B contains bytes, which no template makes. Edgetable only reads keys of text (S) and numbers (N): leave the index out of the layout, or give the table one of those types."
-        : `"${type}" is not a type of a key. Use "S" for text or "N" for a number.`,
-    );
-  });
-};
-
 /** Names and keys of the table and its indexes, and the definitions that the layout names. */
 export const checkTable = (definition: GraphDefinition, report: Report): void => {
   checkTableName("table", definition.table, report);
@@ -65,7 +46,22 @@ export const checkTable = (definition: GraphDefinition, report: Report): void =>
   }
   const { typeAttribute, indexes } = layout;
   checkKeys("layout", layout, report);
-  checkTypes(layout, report);
+  const known = new Set([layout, ...Object.values(indexes ?? {})].flatMap(keyAttributes));
+  for (const group of [layout.nodes, layout.edges, layout.parts])
+    for (const item of Object.values<EdgeLayout>(group ?? {}))
+      for (const attribute of Object.keys({ ...item.keys, ...item.mirror?.keys })) known.add(attribute);
+  if (typeAttribute !== undefined) known.add(typeAttribute);
+  each(layout.types as Readonly<Record<string, string>> | undefined, (attribute, type) => {
+    reportUnknown(report, "layout.types", [attribute], { rule: "layout", what: "a computed attribute", known: [...known] });
+    if (type === "S" || type === "N" || (type === "SS" && attribute === typeAttribute)) return;
+    report(
+      "table",
+      `layout.types.${attribute}`,
+      type === "B"
+        ? "a key of type B contains bytes, which no template makes. Edgetable only reads keys of text (S) and numbers (N): leave the index out of the layout, or give the table one of those types."
+        : `"${type}" is not a type of a key. Use "S" for text or "N" for a number.`,
+    );
+  });
   for (const [name, index] of Object.entries(indexes ?? {}))
     if (typeAttribute !== undefined && layout.types?.[typeAttribute] === "SS" && keyAttributes(index).includes(typeAttribute))
       report("table", `layout.indexes.${name}`, `"${typeAttribute}" is a set (layout.types), and no set is a key. Leave the index out.`);
@@ -94,29 +90,23 @@ interface Claim {
   readonly source: string;
 }
 
-const claimsOn = (definition: GraphDefinition, layout: Layout, name: string): readonly Claim[] => {
-  const claims: Claim[] = [];
-  const node = definition.nodes[name] as AnyNode;
-  const by = node.mirror ? `the mirror of "${name}"` : `"${name}"`;
-  each(layout.nodes?.[name]?.keys, (attribute, source) => {
-    claims.push({ by, place: `nodes.${name}`, attribute, source: expand(source, { key: node.key }) });
-  });
-  each(definition.edges, (edgeName, edge) => {
-    const target = definition.nodes[endTypes(edge.to)[0] ?? ""];
-    if (edge.stored !== "reference" || !target || !endTypes(edge.from).includes(name)) return;
-    const macros = { from: node.key, to: withFieldNames(target.key, edge.by ?? {}) };
-    each(layout.edges?.[edgeName]?.keys, (attribute, source) => {
-      claims.push({ by: `"${edgeName}"`, place: `edges.${edgeName}`, attribute, source: expand(source, macros) });
-    });
-  });
-  return claims;
-};
-
 /** Two definitions that fill one computed attribute of one item differently. */
 export const checkSlots = (definition: GraphDefinition, report: Report): void => {
   const layout = definition.layout ?? defaultLayout(definition);
-  each(definition.nodes, (name) => {
-    const claims = claimsOn(definition, layout, name);
+  each(definition.nodes, (name, node: AnyNode) => {
+    const claims: Claim[] = [];
+    const by = node.mirror ? `the mirror of "${name}"` : `"${name}"`;
+    each(layout.nodes?.[name]?.keys, (attribute, source) => {
+      claims.push({ by, place: `nodes.${name}`, attribute, source: expand(source, { key: node.key }) });
+    });
+    each(definition.edges, (edgeName, edge) => {
+      const target = definition.nodes[endTypes(edge.to)[0] ?? ""];
+      if (edge.stored !== "reference" || !target || !endTypes(edge.from).includes(name)) return;
+      const macros = { from: node.key, to: withFieldNames(target.key, edge.by ?? {}) };
+      each(layout.edges?.[edgeName]?.keys, (attribute, source) => {
+        claims.push({ by: `"${edgeName}"`, place: `edges.${edgeName}`, attribute, source: expand(source, macros) });
+      });
+    });
     const reported = new Set<string>();
     for (const [at, claim] of claims.entries()) {
       const first = claims.slice(0, at).find((one) => one.attribute === claim.attribute && one.source !== claim.source);
@@ -179,39 +169,6 @@ const checkItem = (place: string, scope: Scope, report: Report): void =>
 
 type Base = Pick<Scope, "layout" | "escapes">;
 
-/** Checks the templates of an edge for each pair of node types at its ends. */
-const checkEdge = (definition: GraphDefinition, name: string, base: Base, report: Report): void => {
-  const edge = definition.edges?.[name] as AnyEdge;
-  const item = base.layout.edges?.[name];
-  const keyOf = (type: string): string => endKey(definition, type);
-  // Beside its id, an edge knows the fields of a node's table key.
-  const fieldsOf = (type: string): Names =>
-    [keyOf(type), ...keyAttributes(base.layout).map((attribute) => base.layout.nodes?.[type]?.keys?.[attribute] ?? "")].flatMap(fieldNames);
-  for (const from of endTypes(edge.from)) {
-    for (const to of endTypes(edge.to)) {
-      const scope: Scope =
-        edge.stored === "reference"
-          ? {
-              ...base,
-              item,
-              of: `"${name}"`,
-              macros: { from: keyOf(from), to: withFieldNames(keyOf(to), edge.by ?? {}) },
-              names: definition.nodes[from] && attributesOf(definition.nodes[from]),
-            }
-          : {
-              ...base,
-              item,
-              of: `"${name}"`,
-              macros: { from: underPath("from", keyOf(from)), to: underPath("to", keyOf(to)) },
-              names: attributesOf(edge),
-              ends: { from: fieldsOf(from), to: fieldsOf(to) },
-            };
-      checkItem(`layout.edges.${name}`, scope, report);
-      checkItem(`layout.edges.${name}.mirror`, { ...scope, item: item?.mirror }, report);
-    }
-  }
-};
-
 /** Checks a node's or part's key, then its other templates if the key can be parsed. Returns false if it cannot. */
 const checkKeyed = (key: KeyTemplate, scope: Scope, report: Report): boolean => {
   const isValid = checkTemplate(key, scope, report);
@@ -241,7 +198,33 @@ export const checkTemplates = (definition: GraphDefinition, report: Report): voi
     const scope: Scope = { ...base, item: layout.parts?.[name], macros: { key, owner }, names, of: `"${name}"` };
     if (checkKeyed({ place: `parts.${name}.key`, attribute: layout.sortKey ?? "", source: key }, scope, report)) valid.add(name);
   });
+  // Beside its id, an edge knows the fields of a node's table key.
+  const fieldsOf = (type: string): Names =>
+    [endKey(definition, type), ...keyAttributes(layout).map((attribute) => layout.nodes?.[type]?.keys?.[attribute] ?? "")].flatMap(
+      fieldNames,
+    );
   each(definition.edges, (name, edge) => {
-    if ([...endTypes(edge.from), ...endTypes(edge.to)].every((type) => valid.has(type))) checkEdge(definition, name, base, report);
+    if (![...endTypes(edge.from), ...endTypes(edge.to)].every((type) => valid.has(type))) return;
+    const item = layout.edges?.[name];
+    const about = { ...base, item, of: `"${name}"` };
+    for (const from of endTypes(edge.from))
+      for (const to of endTypes(edge.to)) {
+        const [source, target] = [endKey(definition, from), endKey(definition, to)];
+        const scope: Scope =
+          edge.stored === "reference"
+            ? {
+                ...about,
+                macros: { from: source, to: withFieldNames(target, edge.by ?? {}) },
+                names: definition.nodes[from] && attributesOf(definition.nodes[from]),
+              }
+            : {
+                ...about,
+                macros: { from: underPath("from", source), to: underPath("to", target) },
+                names: attributesOf(edge),
+                ends: { from: fieldsOf(from), to: fieldsOf(to) },
+              };
+        checkItem(`layout.edges.${name}`, scope, report);
+        checkItem(`layout.edges.${name}.mirror`, { ...scope, item: item?.mirror }, report);
+      }
   });
 };

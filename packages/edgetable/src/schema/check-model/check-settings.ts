@@ -13,21 +13,6 @@ import { each, reportUnknown, type Report } from "./finding.ts";
 
 type AnyDefinition = AnyNode | AnyEdge | AnyPart;
 
-/** The settings that name attributes, for any kind of definition. */
-const attributeSettings = (definition: AnyDefinition): Readonly<Record<string, readonly string[] | undefined>> => {
-  const { unique, immutable, dates, ttl, key, sides } = definition as Partial<AnyNode> &
-    Pick<AnyEdge, "sides"> & { readonly key?: string | readonly string[] };
-  return {
-    unique,
-    immutable,
-    dates,
-    ttl: ttl === undefined ? undefined : [ttl],
-    key: typeof key === "string" ? undefined : key,
-    "sides.from": sides?.from,
-    "sides.to": sides?.to,
-  };
-};
-
 interface ItemNames {
   readonly fields: readonly string[] | undefined;
   readonly layout: Layout;
@@ -93,7 +78,18 @@ export const checkSettings = (definition: GraphDefinition, report: Report): void
     each<AnyDefinition>(definition[group], (name, one) => {
       const place = `${group}.${name}`;
       const known = one.schema ? attributeNames(one.schema) : [];
-      each(attributeSettings(one), (setting, given = []) =>
+      const { unique, immutable, dates, ttl, key, sides } = one as Partial<AnyNode> &
+        Pick<AnyEdge, "sides"> & { readonly key?: string | readonly string[] };
+      const settings: Readonly<Record<string, readonly string[] | undefined>> = {
+        unique,
+        immutable,
+        dates,
+        ttl: ttl === undefined ? undefined : [ttl],
+        key: typeof key === "string" ? undefined : key,
+        "sides.from": sides?.from,
+        "sides.to": sides?.to,
+      };
+      each(settings, (setting, given = []) =>
         reportUnknown(report, `${place}.${setting}`, given, { rule: "attribute", what: "an attribute here", known }),
       );
       if (one.version === true && known?.includes("version"))
@@ -207,21 +203,6 @@ const checkSymmetric = (place: string, edge: AnyEdge, report: Report): void => {
     report("setting", `${place}.stored`, '"reference" keeps the edge in one node, and a symmetric edge is in both. Leave one of them out.');
 };
 
-const checkOrder = (definition: GraphDefinition, place: string, edge: AnyEdge, report: Report): void => {
-  if (edge.orderBy === undefined) return;
-  const isReference = edge.stored === "reference";
-  const schema = isReference ? definition.nodes[endTypes(edge.from)[0] ?? ""]?.schema : edge.schema;
-  const known = isReference ? schema && attributeNames(schema) : attributesOf(edge);
-  const what = isReference ? "an attribute of the source" : "an attribute here";
-  try {
-    const { fields } = parseTemplate(`{${edge.orderBy}}`, { delimiter: "#", escapes: true });
-    reportUnknown(report, `${place}.orderBy`, fields, { rule: "attribute", what, known });
-  } catch (error) {
-    if (!isEdgetableError(error, "schema.invalidModel")) throw error;
-    report("template", `${place}.orderBy`, error.message);
-  }
-};
-
 /** An edge that lives in its source's item: that item must contain the target's id, and has room for one target. */
 const checkReference = (definition: GraphDefinition, place: string, edge: AnyEdge, report: Report): void => {
   for (const setting of ["key", "version", "timestamps", "ttl", "sides"] as const)
@@ -321,7 +302,19 @@ export const checkEdges = (definition: GraphDefinition, report: Report): void =>
     checkPartEnds(definition, name, edge, report);
     if (edge.sides !== undefined && (edge.symmetric === true || edge.stored === "once"))
       report("setting", `${place}.sides`, 'only an edge with stored: "twice" has two sides. Store it twice, or leave sides out.');
-    checkOrder(definition, place, edge, report);
+    const isReference = edge.stored === "reference";
+    if (edge.orderBy !== undefined) {
+      const source = definition.nodes[endTypes(edge.from)[0] ?? ""]?.schema;
+      const known = isReference ? source && attributeNames(source) : attributesOf(edge);
+      const what = isReference ? "an attribute of the source" : "an attribute here";
+      try {
+        const { fields } = parseTemplate(`{${edge.orderBy}}`, { delimiter: "#", escapes: true });
+        reportUnknown(report, `${place}.orderBy`, fields, { rule: "attribute", what, known });
+      } catch (error) {
+        if (!isEdgetableError(error, "schema.invalidModel")) throw error;
+        report("template", `${place}.orderBy`, error.message);
+      }
+    }
     for (const end of ["from", "to"] as const) {
       const types = endTypes(edge[end]);
       const typed = types.find((type) => fieldNames(endKey(definition, type)).includes("type"));
@@ -332,7 +325,7 @@ export const checkEdges = (definition: GraphDefinition, report: Report): void =>
           `"type" distinguishes the node types of this end, and is an id field of "${typed}". Rename the field.`,
         );
     }
-    if (edge.stored === "reference") checkReference(definition, place, edge, report);
+    if (isReference) checkReference(definition, place, edge, report);
     else if (edge.by !== undefined) report("setting", `${place}.by`, 'by is for stored: "reference". Leave it out.');
     const isTwice = edge.stored === "twice" && !edge.symmetric;
     if (definition.layout === undefined && isTwice && `~${name}` === DEGREE_TYPE)

@@ -18,14 +18,6 @@ interface Declared {
 const meets = (one: string | readonly string[], other: string | readonly string[]): boolean =>
   endTypes(one).some((type) => endTypes(other).includes(type));
 
-/** True if edges of a type may lie between the two nodes of an edge, in the direction that is summarized. */
-const canLie = (edge: AnyEdge, other: AnyEdge, direction: SummaryDirection): boolean => {
-  const isAlong = meets(edge.from, other.from) && meets(edge.to, other.to);
-  const isAgainst = meets(edge.from, other.to) && meets(edge.to, other.from);
-  if (other.symmetric) return isAlong;
-  return direction === "along" ? isAlong : direction === "against" ? isAgainst : isAlong || isAgainst;
-};
-
 const checkOver = (definition: GraphDefinition, { place, name, edge, derived }: Declared, report: Report): AnyEdge | undefined => {
   const given = DIRECTIONS.filter((one) => derived.source[one] !== undefined);
   const [direction, over] = summarized(derived.source) ?? [];
@@ -36,8 +28,11 @@ const checkOver = (definition: GraphDefinition, { place, name, edge, derived }: 
   reportUnknown(report, place, [over], { rule: "setting", what: "an edge of the model", known: Object.keys(definition.edges ?? {}) });
   const other = definition.edges?.[over];
   if (!other) return undefined;
+  const isAlong = meets(edge.from, other.from) && meets(edge.to, other.to);
+  const isAgainst = meets(edge.from, other.to) && meets(edge.to, other.from);
+  const canLie = (direction !== "against" && isAlong) || (direction !== "along" && isAgainst);
   if (over === name) report("setting", place, `"${name}" cannot summarize itself: name another edge type.`);
-  else if (!canLie(edge, other, direction))
+  else if (other.symmetric ? !isAlong : !canLie)
     report(
       "setting",
       place,

@@ -1,7 +1,7 @@
 import { MAX_SHARDS } from "../../keys/template.ts";
 import { endKey, fieldNames } from "../build-catalog.ts";
 import { endTypes, type GraphDefinition } from "../definition.ts";
-import { countList, fullEntry, type FullEntry, type ShardCounts, type ShardSettings } from "../layout.ts";
+import { countList, fullEntry, type ShardCounts, type ShardSettings } from "../layout.ts";
 import { attributesOf } from "../facts.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
 
@@ -66,27 +66,6 @@ const findIndexed = (definition: GraphDefinition, name: string): Indexed | undef
   return { names: attributesOf(edge), ids, stored: true };
 };
 
-const checkEntry = (place: string, entry: FullEntry, indexed: Indexed, report: Report): void => {
-  const { levels, split, shards } = entry;
-  const known = { rule: "attribute", what: "an attribute here", known: indexed.names } as const;
-  const attributes = levels.map((level) => level.split(":")[0] ?? level);
-  reportUnknown(report, `${place}.by`, attributes, known);
-  if (levels.length === 0) report("setting", `${place}.by`, "the list is empty. Name at least one attribute.");
-  if (!Number.isInteger(split) || split < 0 || split > levels.length)
-    report("setting", `${place}.split`, `${split} is not a number of its ${levels.length} levels. Give 0 to ${levels.length}.`);
-  if (!indexed.stored) report("setting", place, "it has no item (stored: false), and an index contains items. Leave it out.");
-  checkShards(`${place}.shards`, shards, report);
-  if (shards.per !== undefined) reportUnknown(report, `${place}.shards.per`, [shards.per], known);
-  if (shards.by !== undefined)
-    reportUnknown(report, `${place}.shards.by`, [shards.by], {
-      rule: "attribute",
-      what: "a field of its id, and a shard must be taken from a value that never changes",
-      known: indexed.ids,
-    });
-  if (shards.per === undefined && shards.hot !== undefined)
-    report("setting", `${place}.shards.hot`, "counts by value need an attribute to take the value from. Name it in per.");
-};
-
 /** The indexes that a model declares, and the shardings that a layout names. */
 export const checkValueIndexes = (definition: GraphDefinition, report: Report): void => {
   if (definition.layout !== undefined && definition.indexes !== undefined)
@@ -98,7 +77,26 @@ export const checkValueIndexes = (definition: GraphDefinition, report: Report): 
     reportUnknown(report, `${place}.entries`, Object.keys(index.entries), { rule: "setting", what: "a node, edge or part", known: names });
     each(index.entries, (entry, given) => {
       const indexed = findIndexed(definition, entry);
-      if (indexed) checkEntry(`${place}.entries.${entry}`, fullEntry(index, given), indexed, report);
+      if (!indexed) return;
+      const at = `${place}.entries.${entry}`;
+      const { levels, split, shards } = fullEntry(index, given);
+      const known = { rule: "attribute", what: "an attribute here", known: indexed.names } as const;
+      const attributes = levels.map((level) => level.split(":")[0] ?? level);
+      reportUnknown(report, `${at}.by`, attributes, known);
+      if (levels.length === 0) report("setting", `${at}.by`, "the list is empty. Name at least one attribute.");
+      if (!Number.isInteger(split) || split < 0 || split > levels.length)
+        report("setting", `${at}.split`, `${split} is not a number of its ${levels.length} levels. Give 0 to ${levels.length}.`);
+      if (!indexed.stored) report("setting", at, "it has no item (stored: false), and an index contains items. Leave it out.");
+      checkShards(`${at}.shards`, shards, report);
+      if (shards.per !== undefined) reportUnknown(report, `${at}.shards.per`, [shards.per], known);
+      if (shards.by !== undefined)
+        reportUnknown(report, `${at}.shards.by`, [shards.by], {
+          rule: "attribute",
+          what: "a field of its id, and a shard must be taken from a value that never changes",
+          known: indexed.ids,
+        });
+      if (shards.per === undefined && shards.hot !== undefined)
+        report("setting", `${at}.shards.hot`, "counts by value need an attribute to take the value from. Name it in per.");
     });
   });
   each(definition.layout?.shards, (name, sharding) => checkShards(`layout.shards.${name}`, sharding, report));
