@@ -3,7 +3,7 @@ import { type ComparisonOperator, type Condition, conditionForm, readWhere } fro
 import { comparePrimary, exactText, isWellFormed } from "../keys/template.ts";
 import { attributesOf } from "../schema/facts.ts";
 import { levelName } from "../schema/grid-parts.ts";
-import { attributeSchemas } from "../schema/standard-schema.ts";
+import { attributeSchemas, refuses } from "../schema/standard-schema.ts";
 import { oneOf } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
@@ -283,8 +283,7 @@ export const mayBeEmpty = ({ node }: GridModel, { conditions, values }: Resolved
       (one.condition.operator === "exists" && values[one.condition.slot] === false),
   );
   if (!passes || column.kind === "field") return passes;
-  const result = attributeSchemas(node.definition.schema)?.each[column.name]?.["~standard"].validate(undefined);
-  return !(result && "issues" in result && result.issues !== undefined);
+  return !refuses(attributeSchemas(node.definition.schema)?.each[column.name], undefined);
 };
 
 /** Names a query: its cursors are bound to it. */

@@ -9,6 +9,7 @@ import {
   type AtPath,
   type AttributePath,
   attributesIn,
+  isMap,
   isPath,
   type Flat,
   type PathSteps,
@@ -116,12 +117,6 @@ export interface Conditions {
   readonly values: readonly unknown[];
 }
 
-const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> => {
-  if (typeof value !== "object" || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-};
-
 const invalid = (path: string, message: string, details: Readonly<Record<string, unknown>> = {}): EdgetableError =>
   new EdgetableError("plan.invalidOption", message, { details: { path, ...details } });
 
@@ -167,7 +162,7 @@ const undefinedValue = (path: string, what = ""): EdgetableError =>
 
 // In memory, NaN would neither be less nor greater than a number, and an invalid Date would differ from every other.
 const unstorableIn = (value: unknown, levels = MOST_LEVELS): string | undefined => {
-  const members = Array.isArray(value) || value instanceof Set ? value : isPlain(value) ? Object.values(value) : undefined;
+  const members = Array.isArray(value) || value instanceof Set ? value : isMap(value) ? Object.values(value) : undefined;
   if (!members) return unstorable(value);
   if (levels === 0) return `a value nested more than ${MOST_LEVELS} levels deep`;
   for (const member of members as Iterable<unknown>) {
@@ -193,7 +188,7 @@ const GROUPS: readonly string[] = ["or", "not"];
 const groupMembers = (name: string, value: unknown): readonly Readonly<Record<string, unknown>>[] => {
   const members: unknown = name === "not" ? [value] : value;
   // "Maximum number of operators or functions in an expression: 300", Constraints in DynamoDB.
-  if (isList(members, 1, 100) && (members as readonly unknown[]).every((one) => isPlain(one) && Object.keys(one).length > 0))
+  if (isList(members, 1, 100) && (members as readonly unknown[]).every((one) => isMap(one) && Object.keys(one).length > 0))
     return members as readonly Readonly<Record<string, unknown>>[];
   const takes = name === "or" ? "a list of 1 to 100 conditions, such as [{ name: … }, { … }]" : "conditions, such as { name: … }";
   throw invalid(name, `\`${name}\` takes ${takes}, got ${jsonText(value)}. An attribute named "${name}" is compared as '["${name}"]'.`, {
@@ -260,7 +255,7 @@ export const readWhere = (
   };
   const read = (path: string, value: unknown): void => {
     if (value === undefined) throw undefinedValue(path);
-    if (!isPlain(value)) return add(path, "eq", value);
+    if (!isMap(value)) return add(path, "eq", value);
     const comparisons = Object.entries(value);
     if (comparisons.length === 0)
       throw invalid(path, `The condition on "${path}" is empty: give a value, or a comparison such as { eq: … }.`);

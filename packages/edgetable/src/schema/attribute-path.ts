@@ -61,7 +61,8 @@ const attributeIn = (name: string): string => (isPath(name) ? stepsOf(name)[0] :
 /** A list of names of which each has its path replaced by its attribute. */
 export const attributesIn = (names: readonly string[]): readonly string[] => (names.some(isPath) ? names.map(attributeIn) : names);
 
-const isMap = (value: unknown): value is Row => {
+/** True if a value is a map: an object of no class. */
+export const isMap = (value: unknown): value is Row => {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;

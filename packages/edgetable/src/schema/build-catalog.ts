@@ -18,8 +18,8 @@ import { endTypes, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPar
 import { fillsOf, withFills } from "./fills.ts";
 import type { FormerSettings } from "./former.ts";
 import { datesOf, derivedNames, factsOf } from "./facts.ts";
-import { type ItemLayout, type KeyCondition, type KindCondition, type Layout, type ShardingLayout, countList, keyType } from "./layout.ts";
-import { type AnySchema, attributeNames, requiresValue } from "./standard-schema.ts";
+import { type ItemLayout, type KeyCondition, type Layout, type ShardingLayout, countList, keyType } from "./layout.ts";
+import { attributeNames, requiresValue } from "./standard-schema.ts";
 import { timeNames, timesOf } from "./timestamps.ts";
 
 /** Texts for the macros in a layout's key templates, such as `from` for the source's key. */
@@ -56,18 +56,6 @@ export interface KeyContext {
   readonly escapes: boolean;
 }
 
-const whenOf = (condition: KeyCondition | undefined): Template["when"] =>
-  condition &&
-  Object.entries(condition).map(([path, given]) => {
-    const { exists } = Object(given) as { readonly exists?: boolean };
-    return { path, values: exists === undefined ? [given].flat() : exists ? undefined : [undefined] };
-  });
-
-const toMatch = (field: string, attribute: string, condition: KindCondition): KindMatch => {
-  if (typeof condition !== "object") return { field, attribute, values: [condition] };
-  return "length" in condition ? { field, attribute, values: condition } : { field, attribute, ...condition };
-};
-
 const toSharding = ({ count, per, hot = {} }: ShardingLayout): Sharding => ({
   counts: countList(count),
   ...(per === undefined ? {} : { per: { path: per, steps: per.split(".") } }),
@@ -79,22 +67,26 @@ const toSharding = ({ count, per, hot = {} }: ShardingLayout): Sharding => ({
  *
  * @throws {schema.invalidModel} when it is malformed
  */
-export const parseKey = (attribute: string, source: string, { macros, item, layout, escapes }: KeyContext): Template =>
-  parseTemplate(expand(source, macros), {
+export const parseKey = (attribute: string, source: string, { macros, item, layout, escapes }: KeyContext): Template => {
+  const condition = own(item?.when ?? {}, attribute);
+  return parseTemplate(expand(source, macros), {
     delimiter: own(item?.delimiters ?? {}, attribute) ?? layout.delimiter ?? "#",
     escapes,
     reserves: !escapes && (attribute === layout.partitionKey || attribute === layout.sortKey),
     type: keyType(layout, attribute),
     shardings: layout.shards && mapValues(layout.shards, toSharding),
     ends: Object.hasOwn(macros, "from") ? ["from", "to"] : [],
-    when: whenOf(own(item?.when ?? {}, attribute)),
+    when:
+      condition &&
+      Object.entries(condition).map(([path, given]) => {
+        const { exists } = Object(given) as { readonly exists?: boolean };
+        return { path, values: exists === undefined ? [given].flat() : exists ? undefined : [undefined] };
+      }),
   });
+};
 
-/** The facts beside the layout that {@link buildShape} needs. */
-interface ShapeSeed extends Pick<
-  Shape,
-  "id" | "kind" | "definition" | "role" | "from" | "to" | "dates" | "version" | "times" | "ttl" | "bytes"
-> {
+/** What distinguishes one kind of item: the rest follows from its definition and the layout. */
+interface ShapeSeed extends Pick<Shape, "id" | "kind" | "definition" | "role" | "from" | "to"> {
   readonly copied?: readonly string[] | undefined;
   readonly several?: boolean;
   readonly macros: Macros;
@@ -102,7 +94,7 @@ interface ShapeSeed extends Pick<
   readonly partition: string;
   readonly sort?: string;
   readonly item: ItemLayout | undefined;
-  readonly settings: FormerSettings & { readonly schema?: AnySchema | undefined };
+  readonly settings: AnyNode | AnyEdge | AnyPart;
 }
 
 type Templates = Readonly<Record<string, Template>>;
@@ -195,10 +187,18 @@ const formerFields = ({ renamed = {}, retyped = {} }: FormerSettings, stored: Na
   return names.length === 0 ? undefined : withoutPrototype(former);
 };
 
+const DEFAULT_BYTES = 200;
+
+interface Context {
+  readonly definition: GraphDefinition;
+  readonly layout: Layout;
+  readonly escapes: boolean;
+}
+
 /** Resolves one kind of item against the layout. */
-const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape => {
-  const { macros, partition, sort, settings, ...identity } = seed;
-  const item = seed.item && { ...seed.item, when: wholeConditions(seed.item, layout) };
+const buildShape = (seed: ShapeSeed, { definition, layout, escapes }: Context): Shape => {
+  const { macros, partition, sort, item: given, settings, ...identity } = seed;
+  const item = given && { ...given, when: wholeConditions(given, layout) };
   const templates: Record<string, string> = { [layout.partitionKey]: partition };
   if (sort !== undefined && layout.sortKey !== undefined) templates[layout.sortKey] = sort;
   Object.assign(templates, item?.keys);
@@ -221,8 +221,17 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
   const endPaths = carried.filter((path) => path.startsWith("from.") || path.startsWith("to."));
   return Object.freeze({
     ...identity,
+    dates: datesOf(definition, settings),
+    version: settings.version ?? false,
+    times: timesOf(settings),
+    ttl: settings.ttl,
+    bytes: settings.expect?.bytes ?? DEFAULT_BYTES,
     typeValue: layout.typeAttribute === undefined || item?.type === false ? undefined : (item?.type ?? seed.definition),
-    match: Object.entries(item?.match ?? {}).map(([field, condition]) => toMatch(field, named[field] ?? field, condition)),
+    match: Object.entries(item?.match ?? {}).map(([field, condition]): KindMatch => {
+      const one = { field, attribute: named[field] ?? field };
+      if (typeof condition !== "object") return { ...one, values: [condition] };
+      return "length" in condition ? { ...one, values: condition } : { ...one, ...condition };
+    }),
     fills,
     keys,
     sparse,
@@ -243,14 +252,6 @@ const buildShape = (seed: ShapeSeed, layout: Layout, escapes: boolean): Shape =>
   });
 };
 
-const DEFAULT_BYTES = 200;
-
-interface Context {
-  readonly definition: GraphDefinition;
-  readonly layout: Layout;
-  readonly escapes: boolean;
-}
-
 /** Edges are resolved after the nodes that they connect. */
 interface EdgeContext extends Context {
   readonly nodes: Readonly<Record<string, NodeEntry>>;
@@ -264,24 +265,17 @@ export const fieldNames = (key: string): readonly string[] =>
 const referenceFields = (edge: AnyEdge, target: AnyNode): Readonly<Record<string, string>> =>
   Object.fromEntries(fieldNames(target.key).map((name) => [name, edge.by?.[name] ?? name]));
 
-// A reference edge puts its index keys on its source node's item.
-const referenceKeys = (context: Context, nodeName: string): Record<string, string> => {
-  const keys: Record<string, string> = {};
-  for (const [name, edge] of Object.entries(context.definition.edges ?? {})) {
-    const target = context.definition.nodes[endTypes(edge.to)[0] ?? ""];
-    const source = context.definition.nodes[nodeName];
-    if (edge.stored !== "reference" || !target || !source || !endTypes(edge.from).includes(nodeName)) continue;
-    const macros: Macros = { from: source.key, to: withFieldNames(target.key, referenceFields(edge, target)) };
-    for (const [attribute, template] of Object.entries(context.layout.edges?.[name]?.keys ?? {})) {
-      keys[attribute] = expand(template, macros);
-    }
-  }
-  return keys;
-};
-
 const nodeEntry = (context: Context, name: string, definition: AnyNode): NodeEntry => {
   const item = context.layout.nodes?.[name];
-  const references = referenceKeys(context, name);
+  // A reference edge puts its index keys on its source node's item.
+  const references: Record<string, string> = {};
+  for (const [edgeName, edge] of Object.entries(context.definition.edges ?? {})) {
+    const target = context.definition.nodes[endTypes(edge.to)[0] ?? ""];
+    if (edge.stored !== "reference" || !target || !endTypes(edge.from).includes(name)) continue;
+    const macros: Macros = { from: definition.key, to: withFieldNames(target.key, referenceFields(edge, target)) };
+    for (const [attribute, template] of Object.entries(context.layout.edges?.[edgeName]?.keys ?? {}))
+      references[attribute] = expand(template, macros);
+  }
   // A node without the reference has no such edge and is not in its index. An adopted layout declares this itself.
   const sparse = context.escapes ? Object.keys(references) : [];
   const own: ItemLayout = { ...item, keys: { ...item?.keys, ...references }, sparse: [...(item?.sparse ?? []), ...sparse] };
@@ -293,11 +287,6 @@ const nodeEntry = (context: Context, name: string, definition: AnyNode): NodeEnt
       role: "own",
       from: undefined,
       to: undefined,
-      dates: datesOf(context.definition, definition),
-      version: definition.version ?? false,
-      times: timesOf(definition),
-      ttl: definition.ttl,
-      bytes: definition.expect?.bytes ?? DEFAULT_BYTES,
       macros: { key: definition.key },
       partition: definition.key,
       // A node without an item has no sort key, so its id need not be a number.
@@ -305,8 +294,7 @@ const nodeEntry = (context: Context, name: string, definition: AnyNode): NodeEnt
       item: own,
       settings: definition,
     },
-    context.layout,
-    context.escapes,
+    context,
   );
   return { name, definition, shape, idFields: fieldNames(definition.key), partition: shape.keys[context.layout.partitionKey]! };
 };
@@ -321,19 +309,13 @@ const partEntry = (context: Context, name: string, definition: AnyPart): PartEnt
       role: "own",
       from: definition.of,
       to: undefined,
-      dates: datesOf(context.definition, definition),
-      version: definition.version ?? false,
-      times: timesOf(definition),
-      ttl: definition.ttl,
-      bytes: definition.expect?.bytes ?? DEFAULT_BYTES,
       macros: { owner, key: definition.key },
       partition: owner,
       sort: definition.key,
       item: context.layout.parts?.[name],
       settings: definition,
     },
-    context.layout,
-    context.escapes,
+    context,
   );
   return { name, definition, shape, idFields: fieldNames(definition.key) };
 };
@@ -347,21 +329,6 @@ export const endKey = ({ nodes, parts, layout }: GraphDefinition, type: string):
   return nodes[type]?.key ?? (part ? `${nodes[part.of]?.key ?? ""}${layout?.delimiter ?? "#"}${part.key}` : "");
 };
 
-/** Node types, and the parts that edges lead to. */
-const endEntries = (context: Context, { nodes, parts, edges }: Pick<Catalog, "nodes" | "parts" | "edges">): Record<string, EndEntry> => {
-  const ends: Record<string, EndEntry> = { ...nodes };
-  for (const { from, to } of Object.values(edges))
-    for (const name of [...from, ...to]) {
-      const part = parts[name];
-      if (!part) continue;
-      const { definition, shape, idFields } = part;
-      const key = endKey(context.definition, name);
-      const partition = parseKey(context.layout.partitionKey, key, { ...context, macros: {}, item: undefined });
-      ends[name] = { name, definition, shape, idFields: [...(nodes[definition.of]?.idFields ?? []), ...idFields], partition };
-    }
-  return ends;
-};
-
 interface EdgePlace {
   readonly name: string;
   readonly edge: AnyEdge;
@@ -370,16 +337,13 @@ interface EdgePlace {
   readonly several: boolean;
 }
 
-// Both sides of an edge carry its times and what is copied onto it.
-const sideAttributes = (edge: AnyEdge, side: readonly string[] | undefined): readonly string[] | undefined =>
-  side && [...side, ...derivedNames(edge), ...timeNames(edge)];
-
 const edgeShape = (context: Context, place: EdgePlace, role: "own" | "mirror"): Shape => {
   const { name, edge, from, to } = place;
   const layout = context.layout.edges?.[name];
   const keyOf = (type: string): string => endKey(context.definition, type);
   const macros = { from: underPath("from", keyOf(from)), to: underPath("to", keyOf(to)) };
   const mirror = role === "mirror";
+  const side = mirror ? edge.sides?.to : edge.sides?.from;
   const suffix = `${place.several ? `(${from}>${to})` : ""}${mirror ? ":mirror" : ""}`;
   return buildShape(
     {
@@ -389,21 +353,16 @@ const edgeShape = (context: Context, place: EdgePlace, role: "own" | "mirror"): 
       role,
       from,
       to,
-      dates: datesOf(context.definition, edge),
-      version: edge.version ?? false,
-      times: timesOf(edge),
-      ttl: edge.ttl,
-      bytes: edge.expect?.bytes ?? DEFAULT_BYTES,
       several: place.several,
-      copied: sideAttributes(edge, mirror ? edge.sides?.to : edge.sides?.from),
+      // Both sides of an edge carry its times and what is copied onto it.
+      copied: side && [...side, ...derivedNames(edge), ...timeNames(edge)],
       macros,
       partition: mirror ? macros.to : macros.from,
       sort: mirror ? macros.from : macros.to,
       item: mirror ? (layout?.mirror ?? {}) : layout,
       settings: edge,
     },
-    context.layout,
-    context.escapes,
+    context,
   );
 };
 
@@ -470,6 +429,14 @@ export const buildCatalog = (definition: GraphDefinition): Catalog => {
       byId[shape.id] = shape;
     }
   }
+  // Edges lead to nodes, and to parts.
+  const ends: Record<string, EndEntry> = { ...nodes };
+  for (const name of new Set(Object.values(edges).flatMap(({ from, to }) => [...from, ...to]))) {
+    const part = parts[name];
+    if (!part) continue;
+    const partition = parseKey(layout.partitionKey, endKey(definition, name), { ...context, macros: {}, item: undefined });
+    ends[name] = { ...part, idFields: [...(nodes[part.definition.of]?.idFields ?? []), ...part.idFields], partition };
+  }
   const { partitionKey, sortKey, typeAttribute } = layout;
   // A table has one such attribute, which checkTtl ensures.
   const { ttl, stored } = shapes.find((shape) => shape.ttl !== undefined) ?? {};
@@ -485,7 +452,7 @@ export const buildCatalog = (definition: GraphDefinition): Catalog => {
     nodes,
     edges,
     parts,
-    ends: withoutPrototype(endEntries(context, { nodes, parts, edges })),
+    ends: withoutPrototype(ends),
     shapes,
     shapesById: withoutPrototype(byId),
     facts: factsOf(definition),

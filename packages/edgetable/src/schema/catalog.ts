@@ -319,28 +319,23 @@ export type KindMark =
   /** The attributes of the shape's `match` hold what it says. */
   | { readonly kind: "match" };
 
-/** True if the attribute of one shape begins with a text that the other's never begins with. */
-const leadsDiffer = (mine: Template, theirs: Template | undefined): boolean => {
-  const [a, b] = [leadOf(mine), leadOf(theirs)];
-  return theirs !== undefined && mine.type === "S" && !a.startsWith(b) && !b.startsWith(a);
-};
-
 /** True if the type attribute tells the items of two shapes apart. */
 export const typesDiffer = ({ typeAttribute }: Catalog, { typeValue: a }: Shape, { typeValue: b }: Shape): boolean =>
   typeAttribute !== undefined && a !== undefined && b !== undefined && a !== b;
 
 /** True if no item can be of both shapes, by what `match` says of one attribute. */
 export const matchesDiffer = ({ match }: Shape, other: Shape): boolean =>
-  match.some((mine) => other.match.some((theirs) => mine.attribute === theirs.attribute && excludes(mine, theirs)));
-
-const excludes = (a: KindMatch, b: KindMatch): boolean => {
-  if (a.exists === false || b.exists === false) return a.exists !== b.exists;
-  if (a.exists || b.exists) return false;
-  if (a.values && b.values) return !a.values.some((one) => b.values?.some((other) => sameValue(one, other)));
-  const [{ values }, beginning] = a.values ? [a, b.beginsWith] : [b, a.beginsWith];
-  if (values) return values.every((value) => typeof value !== "string" || !value.startsWith(beginning ?? ""));
-  return !a.beginsWith?.startsWith(b.beginsWith ?? "") && !b.beginsWith?.startsWith(a.beginsWith ?? "");
-};
+  match.some((a) =>
+    other.match.some((b) => {
+      if (a.attribute !== b.attribute) return false;
+      if (a.exists === false || b.exists === false) return a.exists !== b.exists;
+      if (a.exists || b.exists) return false;
+      if (a.values && b.values) return !a.values.some((one) => b.values?.some((another) => sameValue(one, another)));
+      const [{ values }, beginning] = a.values ? [a, b.beginsWith] : [b, a.beginsWith];
+      if (values) return values.every((value) => typeof value !== "string" || !value.startsWith(beginning ?? ""));
+      return !a.beginsWith?.startsWith(b.beginsWith ?? "") && !b.beginsWith?.startsWith(a.beginsWith ?? "");
+    }),
+  );
 
 const findMarks = (catalog: Catalog, shape: Shape): readonly KindMark[] => {
   const { typeAttribute, index } = catalog;
@@ -360,9 +355,13 @@ const findMarks = (catalog: Catalog, shape: Shape): readonly KindMark[] => {
   rest = unmatched;
   if (rest.length === 0) return marks;
   for (const [attribute, template] of Object.entries(shape.keys)) {
-    if (tableKeys.includes(attribute) || shape.sparse.includes(attribute)) continue;
-    if (rest.every((rival) => leadsDiffer(template, rival.keys[attribute])))
-      return [...marks, { kind: "lead", attribute, text: leadOf(template) }];
+    if (tableKeys.includes(attribute) || shape.sparse.includes(attribute) || template.type !== "S") continue;
+    const text = leadOf(template);
+    const isOwn = rest.every((rival) => {
+      const theirs = rival.keys[attribute];
+      return theirs !== undefined && !text.startsWith(leadOf(theirs)) && !leadOf(theirs).startsWith(text);
+    });
+    if (isOwn) return [...marks, { kind: "lead", attribute, text }];
   }
   return [];
 };

@@ -35,22 +35,19 @@ const innerOf = (schema: AnySchema): AnySchema => {
   return inner ? innerOf(inner) : schema;
 };
 
-// Of a record, each member's.
-const memberSchema = (schema: AnySchema, name: string): AnySchema | "unknown" | undefined => {
-  const { _zod, type, value } = schema as unknown as ValibotSchema & { readonly _zod?: { readonly def: ZodDefinition } };
-  if (_zod?.def.type === "record") return _zod.def.valueType;
-  if (_zod === undefined && type === "record") return value;
-  const known = attributeSchemas(schema);
-  return known && !Object.hasOwn(known.each, name) ? "unknown" : known?.each[name];
-};
-
 /** The schema of what a path leads to; "unknown" if the schema has no such member, undefined if the library does not expose it. */
 const schemaAt = (schema: AnySchema, steps: readonly (string | number)[]): AnySchema | "unknown" | undefined => {
   let at: AnySchema | "unknown" | undefined = schema;
   for (const step of steps) {
     if (at === undefined || at === "unknown") return at;
     const inner: AnySchema = innerOf(at);
-    at = typeof step === "number" ? attributeKind(inner)?.element : memberSchema(inner, step);
+    const { _zod, type, value } = inner as unknown as ValibotSchema & { readonly _zod?: { readonly def: ZodDefinition } };
+    const known = attributeSchemas(inner);
+    if (typeof step === "number") at = attributeKind(inner)?.element;
+    // All members of a record have one schema.
+    else if (_zod?.def.type === "record") at = _zod.def.valueType;
+    else if (_zod === undefined && type === "record") at = value;
+    else at = known && !Object.hasOwn(known.each, step) ? "unknown" : known?.each[step];
   }
   return at;
 };

@@ -235,11 +235,23 @@ export const validateChanges = (schema: AnySchema, changes: Row, what: string, i
   const alone = attributeSchemas(schema);
   const outputs = alone && (isPart || !alone.ofRow) ? passEach(alone.each, changes, what) : undefined;
   if (outputs) return outputs;
-  const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
-  return whenDone(validate(schema, given, what), (result) => {
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  return whenDone(validate(schema, Object.fromEntries(given), what), (result): Maybe<Row> => {
     const mine = (result.issues ?? []).filter((issue) => pathOf(issue).split(".")[0]! in changes);
     if (mine.length > 0) throwIssues(what, mine);
-    return alone ? outputsOf(alone.each, { given, changes, what }) : changes;
+    if (!alone) return changes;
+    const results = given.map(([name, value]) => {
+      const own = alone.each[name];
+      return own ? validate(own, value, `"${name}" of ${what}`) : { value };
+    });
+    return allResults(results, (done) => {
+      const row: Record<string, unknown> = { ...changes };
+      for (const [at, [name, value]] of given.entries()) {
+        const output = done[at];
+        setOwn(row, name, !output || output.issues ? value : output.value);
+      }
+      return row;
+    });
   });
 };
 
@@ -268,25 +280,6 @@ export const allResults = <T>(
   results.some((result) => result instanceof Promise)
     ? Promise.all(results.map(async (result) => result)).then(use)
     : use(results as SchemaResult<unknown>[]);
-
-const outputsOf = (
-  schemas: Schemas,
-  { given, changes, what }: { readonly given: Row; readonly changes: Row; readonly what: string },
-): Maybe<Row> => {
-  const entries = Object.entries(given);
-  const results = entries.map(([name, value]) => {
-    const schema = schemas[name];
-    return schema ? validate(schema, value, `"${name}" of ${what}`) : { value };
-  });
-  return allResults(results, (done) => {
-    const outputs: Record<string, unknown> = { ...changes };
-    for (const [at, [name, value]] of entries.entries()) {
-      const result = done[at];
-      setOwn(outputs, name, !result || result.issues ? value : result.value);
-    }
-    return outputs;
-  });
-};
 
 /**
  * Checks that the model has all the given attributes.

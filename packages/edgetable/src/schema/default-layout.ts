@@ -10,11 +10,11 @@ const OWN_ITEM = "#";
 const TYPE = "type";
 const OWN_TYPE = "$type";
 
-const isInKey = ({ key = [] }: AnyNode | AnyEdge | AnyPart): boolean =>
-  typeof key === "string" ? /[{]type[:}]/.test(key) : key.includes(TYPE);
-
-const withOwnType = <Item extends ItemLayout>(definition: AnyNode | AnyEdge | AnyPart, item: Item): Item =>
-  !isInKey(definition) && attributesOf(definition)?.includes(TYPE) ? { ...item, attributes: { [TYPE]: OWN_TYPE } } : item;
+const withOwnType = <Item extends ItemLayout>(definition: AnyNode | AnyEdge | AnyPart, item: Item): Item => {
+  const { key = [] } = definition;
+  const isInKey = typeof key === "string" ? /[{]type[:}]/.test(key) : key.includes(TYPE);
+  return !isInKey && attributesOf(definition)?.includes(TYPE) ? { ...item, attributes: { [TYPE]: OWN_TYPE } } : item;
+};
 
 /** The attributes of an edge's key as template fields: they distinguish parallel edges. */
 const edgeKey = ({ key = [], dates = [] }: AnyEdge): string =>

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Sharding, Template } from "../keys/template.ts";
+import type { Template } from "../keys/template.ts";
 import { mapValues, own } from "../util/row.ts";
 import { type Catalog, type EdgeEntry, hasFacts, type Index, keyAttributes, type KeyNames, type Shape } from "./catalog.ts";
 import type { ValueStorage } from "./definition.ts";
@@ -78,41 +78,33 @@ export interface ModelDescription {
 /** A named sharding stands beside the template; a plain one in it. */
 const SHARD_COUNTS = /:shard\([^)]*\)/g;
 
-const describedShards = ({ counts, per, hot }: Sharding): DescribedShards => ({
-  counts,
-  ...(per === undefined ? {} : { per: per.path }),
-  ...(hot === undefined || Object.keys(hot).length === 0 ? {} : { hot }),
-});
-
-const shardingOf = (template: Template): Sharding | undefined => {
-  for (const part of template.parts) if (part.kind === "field" && part.format.kind === "shard") return part.format.sharding;
-  return undefined;
-};
-
 const describeKey = ({ source, type, when }: Template): string => {
   const conditions = when?.map(({ path, values }) => `${path} ${values?.map(String).join("|") ?? "exists"}`).join(" ");
   return `${type === "N" ? "number " : ""}${source.replaceAll(SHARD_COUNTS, ":shard")}${when ? ` when ${conditions}` : ""}`;
 };
 
-const describeFormer = (former: NonNullable<Shape["former"]>): Readonly<Record<string, DescribedFormer>> =>
-  mapValues(former, ({ old, now, stored, retyping }) => ({
-    ...(old === now ? {} : { name: old }),
-    ...(retyping ? { retyped: true } : {}),
-    stored,
-  }));
-
-const describeItem = ({ keys, stored: places, former, times, copied }: Shape): DescribedItem => {
+const describeShape = ({ keys, stored: places, former, times, copied }: Shape): DescribedItem => {
   const stored = Object.fromEntries(Object.entries(places).filter(([name]) => !former?.[name]));
   const shards: Record<string, DescribedShards> = {};
-  for (const [attribute, template] of Object.entries(keys)) {
-    const sharding = shardingOf(template);
-    if (sharding) shards[attribute] = describedShards(sharding);
-  }
+  for (const [attribute, { parts }] of Object.entries(keys))
+    for (const part of parts) {
+      if (part.kind !== "field" || part.format.kind !== "shard") continue;
+      const { counts, per, hot = {} } = part.format.sharding;
+      shards[attribute] ??= { counts, ...(per && { per: per.path }), ...(Object.keys(hot).length > 0 && { hot }) };
+    }
   return {
     keys: mapValues(keys, describeKey),
     ...(Object.keys(shards).length === 0 ? {} : { shards }),
     ...(Object.keys(stored).length === 0 ? {} : { stored }),
-    ...(former ? { former: describeFormer(former) } : {}),
+    ...(former
+      ? {
+          former: mapValues(former, ({ old, now, stored: form, retyping }) => ({
+            ...(old === now ? {} : { name: old }),
+            ...(retyping ? { retyped: true } : {}),
+            stored: form,
+          })),
+        }
+      : {}),
     ...(copied ? { copied: copied.toSorted() } : {}),
     ...(times
       ? { times: { as: times.as, ...(times.created && { created: times.created }), ...(times.modified && { modified: times.modified }) } }
@@ -128,55 +120,38 @@ const describeKeys = ({ partitionKey, sortKey, partitionKeys, sortKeys }: Index)
 // What a condition compares with may be a bigint, which JSON lacks.
 const factText = (fact: object): string => JSON.stringify(fact, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
 
-const describeFacts = ({ facts: { aggregates, summaries, copies } }: Catalog): Readonly<Record<string, string>> => {
-  const described: Record<string, string> = {};
+/** Describes a model: every computed attribute, every index, the shards, the expiry and the facts. */
+export const describeModel = (catalog: Catalog): ModelDescription => {
+  const { aggregates, summaries, copies } = catalog.facts;
+  const facts: Record<string, string> = {};
   // A bound is a promise of the processor, and nothing that a table holds.
-  for (const { node, attribute, within: _within, ...fact } of aggregates) described[`${node}.${attribute}`] = factText(fact);
-  for (const { edge, attribute, within: _within, ...fact } of summaries) described[`${edge}.${attribute}`] = factText(fact);
-  for (const { onto, attribute, within: _within, ...fact } of copies) described[`${onto.name}.${attribute}`] = factText(fact);
-  return described;
-};
-
-const describeDegrees = (catalog: Catalog): Pick<ModelDescription, "degrees"> => {
-  const degrees = Object.values(catalog.edges).flatMap((entry) =>
+  for (const { node, attribute, within: _within, ...fact } of aggregates) facts[`${node}.${attribute}`] = factText(fact);
+  for (const { edge, attribute, within: _within, ...fact } of summaries) facts[`${edge}.${attribute}`] = factText(fact);
+  for (const { onto, attribute, within: _within, ...fact } of copies) facts[`${onto.name}.${attribute}`] = factText(fact);
+  const nodes = Object.values(catalog.nodes);
+  const counted = Object.values(catalog.edges).flatMap((entry) =>
     guardedEnds(catalog, entry).map(({ direction }) => `${entry.name}.${direction}Degree`),
   );
-  return degrees.length === 0 ? {} : { degrees: [...new Set(degrees)].toSorted() };
+  const degrees = [...new Set(counted)].toSorted();
+  const unique = nodes.flatMap(({ name, definition }) => (definition.unique ?? []).map((attribute) => `${name}.${attribute}`)).toSorted();
+  const edges = mapValues(catalog.edges, ({ definition: { stored, symmetric } }) => (symmetric === true ? "symmetric" : stored));
+  const documents = nodes.flatMap(({ name, definition }) => (definition.fields?.storage === "document" ? [name] : []));
+  return {
+    key: describeKeys(catalog.index) as ModelDescription["key"],
+    ...(catalog.typeAttribute === undefined ? {} : { typeAttribute: catalog.typeAttribute }),
+    ...(catalog.typeForm === "SS" ? { typeForm: catalog.typeForm } : {}),
+    indexes: Object.fromEntries(
+      catalog.indexes.map((index) => [index.name ?? "", { ...describeKeys(index), projection: index.projection }] as const),
+    ),
+    items: Object.fromEntries(catalog.shapes.map((shape) => [shape.id, describeShape(shape)] as const)),
+    ...(catalog.ttl === undefined ? {} : { ttl: catalog.ttl }),
+    ...(hasFacts(catalog) ? { facts } : {}),
+    ...(degrees.length === 0 ? {} : { degrees }),
+    ...(unique.length === 0 ? {} : { unique }),
+    ...(Object.keys(edges).length === 0 ? {} : { edges }),
+    ...(documents.length === 0 ? {} : { values: Object.fromEntries(documents.map((name) => [name, "document"] as const)) }),
+  };
 };
-
-const describeUnique = ({ nodes }: Catalog): Pick<ModelDescription, "unique"> => {
-  const unique = Object.values(nodes).flatMap(({ name, definition }) =>
-    (definition.unique ?? []).map((attribute) => `${name}.${attribute}`),
-  );
-  return unique.length === 0 ? {} : { unique: unique.toSorted() };
-};
-
-const describeEdges = ({ edges }: Catalog): Pick<ModelDescription, "edges"> =>
-  Object.keys(edges).length === 0
-    ? {}
-    : { edges: mapValues(edges, ({ definition: { stored, symmetric } }) => (symmetric === true ? "symmetric" : stored)) };
-
-const describeValues = ({ nodes }: Catalog): Pick<ModelDescription, "values"> => {
-  const documents = Object.values(nodes).filter(({ definition }) => definition.fields?.storage === "document");
-  return documents.length === 0 ? {} : { values: Object.fromEntries(documents.map(({ name }) => [name, "document"])) };
-};
-
-/** Describes a model: every computed attribute, every index, the shards, the expiry and the facts. */
-export const describeModel = (catalog: Catalog): ModelDescription => ({
-  key: describeKeys(catalog.index) as ModelDescription["key"],
-  ...(catalog.typeAttribute === undefined ? {} : { typeAttribute: catalog.typeAttribute }),
-  ...(catalog.typeForm === "SS" ? { typeForm: catalog.typeForm } : {}),
-  indexes: Object.fromEntries(
-    catalog.indexes.map((index) => [index.name ?? "", { ...describeKeys(index), projection: index.projection }] as const),
-  ),
-  items: Object.fromEntries(catalog.shapes.map((shape) => [shape.id, describeItem(shape)] as const)),
-  ...(catalog.ttl === undefined ? {} : { ttl: catalog.ttl }),
-  ...(hasFacts(catalog) ? { facts: describeFacts(catalog) } : {}),
-  ...describeDegrees(catalog),
-  ...describeUnique(catalog),
-  ...describeEdges(catalog),
-  ...describeValues(catalog),
-});
 
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted);

@@ -69,12 +69,6 @@ const overOf = ({ in: into, out, parts }: AggregateSource): AggregateFact["over"
     ? { kind: "part", name: parts }
     : { kind: "edge", name: into ?? out ?? "", direction: into === undefined ? "out" : "in" };
 
-const summariesOf = (edge: string, { derived = {} }: AnyEdge): readonly SummaryFact[] =>
-  Object.entries(derived).map(([attribute, { operation, source, of, where, freshness, within }]) => {
-    const [direction, name] = summarized(source) ?? ["along", ""];
-    return { edge, attribute, operation, over: { kind: "edge", name, direction }, of, where, freshness, within };
-  });
-
 /** The facts that a model declares. Expects a model without findings of `checkModel`. */
 export const factsOf = ({ nodes, edges = {}, parts = {} }: GraphDefinition): Facts => {
   const copies: CopyFact[] = [];
@@ -91,7 +85,13 @@ export const factsOf = ({ nodes, edges = {}, parts = {} }: GraphDefinition): Fac
   for (const [node, definition] of Object.entries(nodes))
     for (const [attribute, { operation, source, of, where, freshness, shards, within }] of Object.entries(definition.derived ?? {}))
       aggregates.push({ node, attribute, operation, over: overOf(source), of, where, freshness, shards, within });
-  return { copies, aggregates, summaries: Object.entries(edges).flatMap(([name, edge]) => summariesOf(name, edge)) };
+  const summaries: SummaryFact[] = [];
+  for (const [edge, { derived = {} }] of Object.entries(edges))
+    for (const [attribute, { operation, source, of, where, freshness, within }] of Object.entries(derived)) {
+      const [direction, name] = summarized(source) ?? ["along", ""];
+      summaries.push({ edge, attribute, operation, over: { kind: "edge", name, direction }, of, where, freshness, within });
+    }
+  return { copies, aggregates, summaries };
 };
 
 /** True if an attribute is a Date: listed as one, or taken from one. A model has no circle of attributes, so this ends. */

@@ -192,16 +192,15 @@ export interface FullEntry {
   readonly expect: IndexExpectation | undefined;
 }
 
-const settingsOf = (shards: Shards): ShardSettings => (typeof shards === "object" && "count" in shards ? shards : { count: shards });
-
 /** Resolves an entry's short forms. */
 export const fullEntry = (index: ValueIndex, entry: IndexEntry): FullEntry => {
   const settings: EntrySettings = typeof entry === "object" && "by" in entry ? entry : { by: entry };
+  const shards = settings.shards ?? index.shards ?? 1;
   return {
     levels: typeof settings.by === "string" ? [settings.by] : settings.by,
     split: settings.split ?? 0,
     sparse: settings.sparse ?? false,
-    shards: settingsOf(settings.shards ?? index.shards ?? 1),
+    shards: typeof shards === "object" && "count" in shards ? shards : { count: shards },
     expect: settings.expect,
   };
 };

@@ -117,33 +117,32 @@ const schemasByOwner = new WeakMap<AnySchema, AttributeSchemas | null>();
 /** Whether a value is a Standard Schema. */
 export const isStandard = (schema: AnySchema | undefined): boolean => typeof schema?.["~standard"]?.validate === "function";
 
-const readSchemas = (schema: AnySchema): AttributeSchemas | null => {
-  // Only an object schema without unknown properties has known names.
-  if (!attributeNames(schema)) return null;
+/** The schema of each attribute; undefined if the library does not expose them. */
+export const attributeSchemas = (schema: AnySchema): AttributeSchemas | undefined => {
+  const known = schemasByOwner.get(schema);
+  if (known !== undefined) return known ?? undefined;
   const { shape, def, entries, pipe, props } = schema as unknown as ObjectSchema;
   const each = shape ?? entries ?? (props && Object.fromEntries(props.map(({ key, value }) => [key, value])));
   // zod has a method `pipe`.
   const ofRow = (def?.checks?.length ?? 0) > 0 || Array.isArray(pipe) || props !== undefined;
-  return each && Object.values(each).every(isStandard) ? { each, ofRow } : null;
+  // Only an object schema without unknown properties has known names.
+  const found = attributeNames(schema) && each && Object.values(each).every(isStandard) ? { each, ofRow } : null;
+  schemasByOwner.set(schema, found);
+  return found ?? undefined;
 };
 
-/** The schema of each attribute; undefined if the library does not expose them. */
-export const attributeSchemas = (schema: AnySchema): AttributeSchemas | undefined => {
-  let schemas = schemasByOwner.get(schema);
-  if (schemas === undefined) schemasByOwner.set(schema, (schemas = readSchemas(schema)));
-  return schemas ?? undefined;
+/** True if a schema refuses a value. False if it cannot be told at once: a schema of the caller's own may wait, or throw. */
+export const refuses = (schema: AnySchema | undefined, value: unknown): boolean => {
+  try {
+    const result = schema?.["~standard"].validate(value);
+    return result !== undefined && "issues" in result && result.issues !== undefined;
+  } catch {
+    return false;
+  }
 };
 
 /** True if the schema refuses a row without a value of the attribute, null included. False if it cannot be told at once. */
 export const requiresValue = (schema: AnySchema | undefined, name: string): boolean => {
   const each = schema && attributeSchemas(schema)?.each;
-  if (!each || !Object.hasOwn(each, name)) return false;
-  return [undefined, null].every((nothing) => {
-    try {
-      const result = each[name]?.["~standard"].validate(nothing);
-      return result !== undefined && "issues" in result && result.issues !== undefined;
-    } catch {
-      return false;
-    }
-  });
+  return each !== undefined && Object.hasOwn(each, name) && [undefined, null].every((nothing) => refuses(each[name], nothing));
 };

@@ -99,7 +99,6 @@ export const hasTextSort = ({ sortKey, types }: Layout): boolean => sortKey !== 
  * 38 digits.
  */
 export const ZEROS: string = "0".repeat(87);
-const isSystemNumber = (value: string): boolean => value.length === 38 + ZEROS.length && value.endsWith(ZEROS);
 
 /** The text of a key attribute; empty if there is none. */
 export const textAt = (item: Attributes, attribute: string | undefined): string => {
@@ -128,7 +127,10 @@ const kindByAttribute = (item: Attributes): SystemKind | undefined => {
 /** What an item of Edgetable's own is for, by the form of its key and an attribute that no other item has; undefined for other items. */
 export const systemKindOf = ({ index, layout }: Catalog, item: Attributes): SystemKind | undefined => {
   const key = item[index.partitionKey];
-  if (key !== undefined && "N" in key) return isSystemNumber(String(key.N)) ? kindByAttribute(item) : undefined;
+  if (key !== undefined && "N" in key) {
+    const number = String(key.N);
+    return number.length === 38 + ZEROS.length && number.endsWith(ZEROS) ? kindByAttribute(item) : undefined;
+  }
   const partition = textAt(item, index.partitionKey);
   if (COUNT in item) return (hasTextSort(layout) ? textAt(item, index.sortKey) : partition).startsWith("~degree#") ? "guard" : undefined;
   if (!partition.startsWith("~")) return undefined;

@@ -40,12 +40,6 @@ const jobTemplate = template("{id}");
 
 const OWN = "#";
 
-const formatOf = (value: unknown): string => {
-  if (typeof value === "number" || typeof value === "bigint") return "number";
-  if (typeof value === "boolean") return "boolean";
-  return value instanceof Date ? "date" : "text";
-};
-
 /**
  * The item that reserves one value of a unique attribute.
  *
@@ -56,7 +50,9 @@ export const uniqueMarker = (node: string, attribute: string, value: unknown): S
     const message = `"${attribute}" of "${node}" is unique, and its value is empty. Give at least one character, or leave the attribute out.`;
     throw new EdgetableError("keys.empty", message, { details: { of: node, field: attribute } });
   }
-  return { partition: render(defined(markerTemplates[formatOf(value)], "a format"), { node, attribute, value }), sort: OWN };
+  const type = typeof value;
+  const format = type === "number" || type === "bigint" ? "number" : type === "boolean" ? type : value instanceof Date ? "date" : "text";
+  return { partition: render(defined(markerTemplates[format], "a format"), { node, attribute, value }), sort: OWN };
 };
 
 // A row may contain a bigint where the same row, when read, contains a number: both own one marker.
@@ -128,12 +124,6 @@ export const modelRecord: SystemKey = { partition: MODEL_RECORD, sort: OWN };
 /** The key of one piece of a stored cursor. Each has its own partition, so that many writes do not throttle one partition. */
 export const storedCursor = (id: string, piece: number): SystemKey => ({ partition: `${CURSORS}${id}#${piece}`, sort: OWN });
 
-const inOneText = ({ partition, sort }: SystemKey): string => {
-  if (sort === OWN) return partition;
-  // A degree guard is in its node's partition, so its distinguishing text comes first.
-  return partition.startsWith("~") ? `${partition}#${sort}` : `${sort}#${partition}`;
-};
-
 const numberFor = (text: string): string =>
   `9${String(BigInt(`0x${createHash("sha256").update(text).digest("hex")}`) % 10n ** 37n).padStart(37, "0")}${ZEROS}`;
 
@@ -183,11 +173,12 @@ export const memoOf = ({ partition }: SystemKey, over: string, source: string): 
 export const memosOver = (over: string): string => render(memosTemplate, { over });
 
 /** A system key as the table's own key attributes. */
-export const systemKeyItem = ({ index, layout }: Catalog, key: SystemKey): SystemKeyItem => {
+export const systemKeyItem = ({ index, layout }: Catalog, { partition, sort }: SystemKey): SystemKeyItem => {
   const { partitionKey, sortKey } = index;
   const numeric = layout.types?.[partitionKey] === "N";
-  if (sortKey !== undefined && hasTextSort(layout) && !numeric) return { [partitionKey]: { S: key.partition }, [sortKey]: { S: key.sort } };
-  const text = inOneText(key);
+  if (sortKey !== undefined && hasTextSort(layout) && !numeric) return { [partitionKey]: { S: partition }, [sortKey]: { S: sort } };
+  // A degree guard is in its node's partition, so its distinguishing text comes first.
+  const text = sort === OWN ? partition : partition.startsWith("~") ? `${partition}#${sort}` : `${sort}#${partition}`;
   const item: SystemKeyItem = { [partitionKey]: numeric ? { N: numberFor(text) } : { S: text } };
   if (sortKey !== undefined) item[sortKey] = hasTextSort(layout) ? { S: OWN } : { N: "0" };
   return item;

@@ -3,7 +3,7 @@ import { attributeKind } from "./attribute-kind.ts";
 import { keyAttributes } from "./catalog.ts";
 import { type AnyEdge, type AnyNode, type AnyPart, endTypes, type GraphDefinition } from "./definition.ts";
 import type { EdgeLayout, ItemLayout, Layout } from "./layout.ts";
-import { type AnySchema, attributeSchemas } from "./standard-schema.ts";
+import { attributeSchemas, refuses } from "./standard-schema.ts";
 
 /** A delimiter that no value contains: the attribute is one value, whatever else it contains. */
 const WHOLE = "\u0001";
@@ -15,16 +15,6 @@ interface FieldInfo {
   readonly type: string | undefined;
   readonly required: boolean;
 }
-
-const refusesAbsence = (schema: AnySchema): boolean => {
-  try {
-    const result = schema["~standard"].validate(undefined);
-    return "issues" in result && result.issues !== undefined;
-  } catch {
-    // A schema of the caller's own that throws says nothing about absence.
-    return false;
-  }
-};
 
 const typeIn = ({ schema, dates }: Definition, field: string): string | undefined => {
   if (dates?.includes(field)) return "date";
@@ -41,7 +31,7 @@ const infoOf = ({ nodes }: GraphDefinition, one: Definition, path: string): Fiel
   }
   const keys = [one.kind === "edge" ? "" : one.key, owner?.key ?? ""].flatMap(fieldNames);
   const schema = one.schema && attributeSchemas(one.schema)?.each[path];
-  const required = keys.includes(path) || (schema !== undefined && refusesAbsence(schema));
+  const required = keys.includes(path) || refuses(schema, undefined);
   return { type: typeIn(one, path) ?? (owner && typeIn(owner, path)), required };
 };
 
