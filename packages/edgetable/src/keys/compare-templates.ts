@@ -1,8 +1,7 @@
 import { unreachable } from "../util/invariant.ts";
-import { decodeFormat } from "./encode-field.ts";
-import { isOneWay, type FieldFormat, type Template } from "./key-template.ts";
+import { decodeFormat, isOneWay, mostShards } from "./encode-field.ts";
+import type { FieldFormat, Template } from "./key-template.ts";
 import { leadOf } from "./render-template.ts";
-import { mostShards } from "./shard.ts";
 
 // True if texts of the format, each followed by the delimiter, sort as their values do.
 const ordersWithDelimiter = (format: FieldFormat, template: Template): boolean => {

@@ -8,19 +8,21 @@ import {
   type KeyDialect,
   type OneWayText,
   type Refusal,
+  type Sharding,
   type Template,
 } from "./key-template.ts";
-import { decodeShard, encodeShard, mostShards } from "./shard.ts";
 import {
   decodeDate,
   decodeNumber,
   decodePadded,
   decodePlain,
+  decodeShard,
   decodeText,
   encodeDate,
   encodeNumber,
   encodePadded,
   encodePlain,
+  encodeShard,
   encodeStoredNumber,
   encodeText,
   isWellFormed,
@@ -92,6 +94,9 @@ const decodeEither = (formats: readonly FieldFormat[], text: string, dialect: Ke
   return decodeText(marked, dialect);
 };
 
+/** True for a format that is never read back. */
+export const isOneWay = ({ kind }: FieldFormat): boolean => kind === "lower" || kind === "upper" || kind === "written" || kind === "shard";
+
 // Not toLocaleLowerCase: a key must not depend on where the program runs.
 const inCase = (kind: OneWayText, text: string): string =>
   kind === "lower" ? text.toLowerCase() : kind === "upper" ? text.toUpperCase() : text;
@@ -118,6 +123,12 @@ const encodeAlphabet = (kind: Alphabet, value: unknown): string | Refusal => {
   const of = kind === "digits" ? "digits, 0 to 9" : "letters, A to Z and a to z";
   return refusal("keys.notEncodable", `does not consist of ${of}, by which such an id is told from others`, "Give an id of this kind.");
 };
+
+/** All counts, for a reader that does not know the row's fields. */
+export const allCounts = ({ counts, hot = {} }: Sharding): readonly number[] => [...counts, ...Object.values(hot).flat()];
+
+/** The largest number of shards of any value. */
+export const mostShards = (sharding: Sharding): number => Math.max(...allCounts(sharding));
 
 /** Writes a value, or returns why it cannot; an empty text gives an empty text. */
 const encodeFormat = (format: FieldFormat, value: unknown, dialect: KeyDialect): string | Refusal => {

@@ -40,9 +40,6 @@ export type FieldFormat =
   /** The first of several formats that takes the value. */
   | { readonly kind: "either"; readonly formats: readonly FieldFormat[] };
 
-/** True for a format that is never read back. */
-export const isOneWay = ({ kind }: FieldFormat): boolean => kind === "lower" || kind === "upper" || kind === "written" || kind === "shard";
-
 /** The delimiter between the fields of a key, and whether texts are escaped so that they never contain it. */
 export interface KeyDialect {
   /** One character that is neither a letter, a digit nor a brace; `!`, `"` or `#` when `escapes`. */

@@ -1,14 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
-import {
-  isOneWay,
-  MAX_SHARDS,
-  type FieldFormat,
-  type KeyDialect,
-  type FieldPart,
-  type Template,
-  type TemplatePart,
-} from "./key-template.ts";
+import { isOneWay } from "./encode-field.ts";
+import { MAX_SHARDS, type FieldFormat, type KeyDialect, type FieldPart, type Template, type TemplatePart } from "./key-template.ts";
 import { isWellFormed } from "./value-text.ts";
 
 /** Throws for a template's source text, with a sentence that says what is wrong. */
@@ -99,16 +92,6 @@ const checkDelimiter = (source: string, { delimiter, escapes }: KeyDialect): voi
   }
 };
 
-const checkSteps = (source: string, path: string, steps: readonly string[]): void => {
-  for (const step of steps) {
-    if (step === "")
-      invalidTemplate(source, path === "" ? "a field has no name; write {name}." : `the field {${path}} has an empty name beside a dot.`);
-    if (!STEP.test(step) || !isWellFormed(step)) invalidTemplate(source, `"${path}" is not a field name.`);
-    // In a row without this attribute, the name would find the prototype's member.
-    if (step in Object.prototype) invalidTemplate(source, `"${step}" cannot be a field name: every JavaScript object has such a member.`);
-  }
-};
-
 const alwaysContains = (format: FieldFormat, delimiter: string): boolean => {
   if (format.kind === "either") return format.formats.some((one) => alwaysContains(one, delimiter));
   return format.kind === "date" && "-:.".includes(delimiter);
@@ -122,7 +105,13 @@ const parseField = (body: string, source: string, dialect: KeyDialect & { readon
   const mayEnd = named.endsWith("?");
   const path = mayEnd ? named.slice(0, -1) : named;
   const steps = path.split(".");
-  checkSteps(source, path, steps);
+  for (const step of steps) {
+    if (step === "")
+      invalidTemplate(source, path === "" ? "a field has no name; write {name}." : `the field {${path}} has an empty name beside a dot.`);
+    if (!STEP.test(step) || !isWellFormed(step)) invalidTemplate(source, `"${path}" is not a field name.`);
+    // In a row without this attribute, the name would find the prototype's member.
+    if (step in Object.prototype) invalidTemplate(source, `"${step}" cannot be a field name: every JavaScript object has such a member.`);
+  }
   const format = colon === -1 ? ({ kind: "text" } as const) : parseFormat(body.slice(colon + 1).trim(), source, shardings);
   if (alwaysContains(format, delimiter)) {
     invalidTemplate(
@@ -146,18 +135,14 @@ const parseField = (body: string, source: string, dialect: KeyDialect & { readon
   return Object.freeze({ ...part, ...(isWithin ? { within } : {}), ...(leads ? { leads } : {}), ...(mayEnd ? { mayEnd } : {}) });
 };
 
-const checkLiteral = (text: string, source: string): void => {
-  if (text.includes("}")) invalidTemplate(source, `the brace after "${text.slice(0, text.indexOf("}"))}" was never opened.`);
-  if (!isWellFormed(text)) invalidTemplate(source, "its text contains half of a surrogate pair.");
-};
-
 const parseParts = (source: string, dialect: KeyDialect): TemplatePart[] => {
   const parts: TemplatePart[] = [];
   let at = 0;
   while (at < source.length) {
     const open = source.indexOf("{", at);
     const text = source.slice(at, open === -1 ? source.length : open);
-    checkLiteral(text, source);
+    if (text.includes("}")) invalidTemplate(source, `the brace after "${text.slice(0, text.indexOf("}"))}" was never opened.`);
+    if (!isWellFormed(text)) invalidTemplate(source, "its text contains half of a surrogate pair.");
     if (text !== "") parts.push(Object.freeze({ kind: "literal", text }));
     if (open === -1) return parts;
     const close = source.indexOf("}", open);
@@ -188,12 +173,6 @@ const checkNeighbours = (source: string, { delimiter, reserves }: KeyDialect, pa
   return joined;
 };
 
-const checkNumber = (source: string, parts: readonly TemplatePart[]): void => {
-  const [only, ...others] = parts;
-  if (only?.kind === "field" && only.format.kind === "number" && others.length === 0) return;
-  invalidTemplate(source, "its attribute is a number (layout.types), which holds one number and no text; write {field:number}.");
-};
-
 /**
  * Parses a key template such as `TEACHER#{to.teacherId}#CLASS#{class}`. A field is `{path}` or
  * `{path:format}`, the format one of `text` (the default), `digits`, `letters`, `number`, `plain`, `date`, `boolean`, `lower`, `upper`, `written`, a
@@ -212,7 +191,10 @@ export const parseTemplate = (source: string, options: KeyDialect): Template => 
   if (source === "") invalidTemplate(source, "it is empty; a key needs at least one character.");
   const parts = parseParts(source, options);
   const joined = checkNeighbours(source, options, parts);
-  if (options.type === "N") checkNumber(source, parts);
+  const [only, ...others] = parts;
+  const isNumber = only?.kind === "field" && only.format.kind === "number" && others.length === 0;
+  if (type === "N" && !isNumber)
+    invalidTemplate(source, "its attribute is a number (layout.types), which holds one number and no text; write {field:number}.");
   const places = parts.filter((part) => part.kind === "field");
   const deciding = places.flatMap(({ format }) => (format.kind === "shard" && format.sharding.per ? [format.sharding.per.path] : []));
   const optional = [...deciding, ...places.filter(({ mayEnd }) => mayEnd).map(({ path }) => path)];

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import type { Sharding } from "./key-template.ts";
 import { parseTemplate } from "./parse-template.ts";
-import { renderPartitions, renderTemplate } from "./render-template.ts";
-import { growthOf, shardPaths, turnOf } from "./shard.ts";
+import { renderPartitions, renderTemplate, growthOf, shardPaths, turnOf } from "./render-template.ts";
 
 const hot: Sharding = { counts: [2], per: { path: "status", steps: ["status"] }, hot: { open: [4, 2] } };
 const parse = (source: string) => parseTemplate(source, { delimiter: "#", escapes: true, shardings: { hot } });

@@ -1,8 +1,8 @@
+// Makes keys of rows and reads them back, and names the partitions over which shards spread them.
 import { type Row, valueAt } from "../util/row.ts";
-import { decodePart, encodeStrictly } from "./encode-field.ts";
-import { isOneWay, type FieldPart, type Template } from "./key-template.ts";
-import { growthOf, readShards, turnOf, writtenCount } from "./shard.ts";
-import { fieldValue, sameValue } from "./value-text.ts";
+import { allCounts, decodePart, encodeStrictly, isOneWay } from "./encode-field.ts";
+import type { FieldPart, Sharding, Template } from "./key-template.ts";
+import { encodeShard, fieldValue, sameValue } from "./value-text.ts";
 
 /** The fixed beginning of every key of a template; empty if a field comes first. */
 export const leadOf = (template: Template | undefined): string => {
@@ -24,11 +24,18 @@ export interface Prefix {
   readonly used: readonly string[];
 }
 
+/** The counts of a row's shards, the writers' count first. */
+const countsOf = ({ counts, per, hot = {} }: Sharding, row: Row): readonly number[] => {
+  const value = per && fieldValue(row, per.steps);
+  const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "bigint" || typeof value === "boolean";
+  return (isPlain && Object.hasOwn(hot, String(value)) ? hot[String(value)] : undefined) ?? counts;
+};
+
 // The writers' number of shards may depend on another field of the row.
 const forWriters = (part: FieldPart, row: Row): FieldPart => {
   const { format } = part;
   if (format.kind !== "shard" || !format.sharding.per) return part;
-  return { ...part, format: { kind: "shard", sharding: { counts: [writtenCount(format.sharding, row)] } } };
+  return { ...part, format: { kind: "shard", sharding: { counts: [countsOf(format.sharding, row)[0] ?? 1] } } };
 };
 
 /**
@@ -82,6 +89,70 @@ export const renderPrefix = (template: Template, row: Row): Prefix => {
     if (!used.includes(part.path)) used.push(part.path);
   }
   return { text, complete: true, next: undefined, used };
+};
+
+/**
+ * The shards that a reader queries, ascending: those of one value if it is known, else all.
+ *
+ * @returns undefined when the value has no shard
+ */
+const readShards = (part: FieldPart, sharding: Sharding, row: Row): readonly string[] | undefined => {
+  const value = fieldValue(row, part.steps);
+  const isOpen = sharding.per !== undefined && fieldValue(row, sharding.per.steps) === undefined;
+  const counts = isOpen ? allCounts(sharding) : countsOf(sharding, row);
+  if (value === undefined) return Array.from({ length: Math.max(...counts) }, (_, shard) => String(shard));
+  const shards = counts.map((count) => encodeShard(value, count));
+  if (!shards.every((shard) => typeof shard === "string")) return undefined;
+  return [...new Set(shards)].toSorted((a, b) => Number(a) - Number(b));
+};
+
+/** True if a template contains a shard. */
+export const hasShard = (template: Template | undefined): boolean =>
+  template?.parts.some((part) => part.kind === "field" && part.format.kind === "shard") ?? false;
+
+/** The paths that a template's partition depends on only through the choice of a shard. */
+export const shardPaths = (template: Template): ReadonlySet<string> => {
+  const paths = new Set<string>();
+  for (const part of template.parts) {
+    if (part.kind !== "field" || part.format.kind !== "shard") continue;
+    paths.add(part.path);
+    if (part.format.sharding.per) paths.add(part.format.sharding.per.path);
+  }
+  for (const part of template.parts) if (part.kind === "field" && part.format.kind !== "shard") paths.delete(part.path);
+  return paths;
+};
+
+/** A change of a template's number of shards that is under way. */
+export interface Growth {
+  /** All counts, ascending. */
+  readonly counts: readonly number[];
+  /** The position of the writers' count. */
+  readonly writers: number;
+}
+
+/** The growth under way in a template; undefined if each list of counts has one member. */
+export const growthOf = (template: Template): Growth | undefined => {
+  for (const part of template.parts) {
+    if (part.kind !== "field" || part.format.kind !== "shard") continue;
+    const { counts, hot = {} } = part.format.sharding;
+    const lists = [counts, ...Object.values(hot)];
+    const grown = lists.find((list) => list.length > 1);
+    if (!grown) continue;
+    const all = [...new Set(lists.flat())].toSorted((a, b) => a - b);
+    return { counts: all, writers: all.indexOf(grown[0] ?? 0) };
+  }
+  return undefined;
+};
+
+/**
+ * The turn in which a reader queries a shard, 0 first: after all shards that items leave for it. So a reader cannot miss an
+ * item that moves to the writers' shard.
+ */
+export const turnOf = (growth: Growth | undefined, shard: number): number => {
+  if (!growth) return 0;
+  const band = growth.counts.filter((count) => shard >= count).length;
+  const above = growth.counts.length - 1 - growth.writers;
+  return band > growth.writers ? growth.counts.length - 1 - band : above + band;
 };
 
 /** One of the partition keys that the items of one value may have. */

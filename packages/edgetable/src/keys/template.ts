@@ -1,32 +1,25 @@
 // The one door to this folder: everything outside makes, reads and compares keys through here.
 export { keepsOrder, templatesOverlap } from "./compare-templates.ts";
-export { decodeField, encodeField, encodePrefix, inKeysCase } from "./encode-field.ts";
-export {
-  isOneWay,
-  MAX_SHARDS,
-  type FieldFormat,
-  type FieldPart,
-  type OneWayText,
-  type Sharding,
-  type Template,
-  type When,
-} from "./key-template.ts";
+export { decodeField, encodeField, encodePrefix, inKeysCase, isOneWay, mostShards } from "./encode-field.ts";
+export { MAX_SHARDS, type FieldFormat, type FieldPart, type OneWayText, type Sharding, type Template, type When } from "./key-template.ts";
 export { parseTemplate } from "./parse-template.ts";
 export {
   endingField,
   fieldReader,
+  growthOf,
   hasKey,
+  hasShard,
   leadOf,
   readTemplate,
   renderPartitions,
   renderPrefix,
   renderTemplate,
+  shardPaths,
   splitKey,
   templateMatches,
   type KeyPiece,
   type Partition,
 } from "./render-template.ts";
-export { growthOf, hasShard, mostShards, shardPaths } from "./shard.ts";
 export {
   comparePrimary,
   decimalOf,

@@ -1,3 +1,4 @@
+// The text of one value in a key, the shard of one among them, and what compares values and keys.
 import { isNumber } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
 import { type KeyDialect, type Refusal, refusal } from "./key-template.ts";
@@ -262,6 +263,63 @@ export const decodePlain = (text: string): number | bigint | undefined => {
   if (Number.isSafeInteger(number)) return number;
   const integer = BigInt(text);
   return isStorable(integer) ? integer : undefined;
+};
+
+const SHARD_TEXT = /^(?:0|[1-9]\d{0,4})$/;
+
+// FNV-1a, 32 bit, over the UTF-8 of a text: http://www.isthe.com/chongo/tech/comp/fnv/ (offset basis and prime).
+const absorb = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193);
+
+const hashText = (text: string): number => {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.codePointAt(at) ?? 0;
+    if (code < 0x80) {
+      hash = absorb(hash, code);
+      continue;
+    }
+    if (code < 0x800) hash = absorb(hash, 0xc0 | (code >> 6));
+    else {
+      if (code < 0x10000) hash = absorb(hash, 0xe0 | (code >> 12));
+      else {
+        at++;
+        hash = absorb(absorb(hash, 0xf0 | (code >> 18)), 0x80 | ((code >> 12) & 0x3f));
+      }
+      hash = absorb(hash, 0x80 | ((code >> 6) & 0x3f));
+    }
+    hash = absorb(hash, 0x80 | (code & 0x3f));
+  }
+  // MurmurHash3's final mix: FNV's low bits alone are uneven, and a modulo of 16 uses only those.
+  let mixed = hash ^ (hash >>> 16);
+  mixed = Math.imul(mixed, 0x85ebca6b);
+  mixed ^= mixed >>> 13;
+  mixed = Math.imul(mixed, 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+};
+
+const hashedText = (value: unknown): string | Refusal => {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "bigint") return encodeNumber(value);
+  if (typeof value === "boolean") return String(value);
+  if (value instanceof Date) return encodeDate(value);
+  return refusal("keys.wrongType", "has no text to take a shard from", "Give a text, number, boolean or Date.");
+};
+
+/**
+ * The shard of a value, 0 to `count - 1`, as plain text: FNV-1a over the UTF-8 of its text, mixed, modulo `count`. Stored
+ * keys depend on it, so it never changes. It is not padded, so that a shard has the same name whatever the count: when the
+ * count grows, an item whose number stays the same need not move.
+ */
+export const encodeShard = (value: unknown, count: number): string | Refusal => {
+  const text = hashedText(value);
+  return typeof text === "string" ? String(hashText(text) % count) : text;
+};
+
+/** The shard's number; undefined if the text is not one of `count` shards. */
+export const decodeShard = (text: string, count: number): number | undefined => {
+  if (!SHARD_TEXT.test(text)) return undefined;
+  const shard = Number(text);
+  return shard < count ? shard : undefined;
 };
 
 // UTF-16 sorts U+E000..U+FFFF above the surrogates of U+10000 and above; UTF-8 does not.
