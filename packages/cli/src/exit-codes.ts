@@ -62,6 +62,7 @@ const byCode: Readonly<Record<string, ExitCode>> = {
   // The model cannot read the stored data.
   "keys.unreadable": exitCode.no,
   "plan.indexIncomplete": exitCode.no,
+  "plan.uniqueIncomplete": exitCode.no,
   "plan.otherStorage": exitCode.no,
   "plan.unreadForm": exitCode.no,
 };

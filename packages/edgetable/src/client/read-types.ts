@@ -277,9 +277,9 @@ export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name
   /**
    * The node that has this value of a unique attribute, undefined when there is none. Two GetItems: of the value's marker,
    * and of the node that it names. A node that lost the value between them is never given: both reads are then made
-   * again, strongly consistent. A node that is older than the attribute's `unique` has no marker until a verification
-   * repairs it.
+   * again, strongly consistent. A connection that did not create the table reads its record once, beside the first such read.
    *
+   * @throws {plan.uniqueIncomplete} while the migration that reserves the values of existing nodes has not ended
    * @throws {plan.invalidOption} for an attribute that is not unique, for several, and for a value that no marker can have
    */
   by<const Field extends keyof N[Name]["~types"]["row"] & string = never>(

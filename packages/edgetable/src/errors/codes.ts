@@ -25,6 +25,7 @@ export type ErrorCode =
   // The planner cannot or will not answer the call.
   | "plan.noIndex"
   | "plan.indexIncomplete"
+  | "plan.uniqueIncomplete"
   | "plan.otherStorage"
   | "plan.unreadForm"
   | "plan.notConsistent"

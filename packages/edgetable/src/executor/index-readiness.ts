@@ -1,8 +1,9 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
-import type { AccessStep, QueryStep } from "../ir/physical-plan.ts";
+import type { AccessStep, MarkerStep, QueryStep } from "../ir/physical-plan.ts";
 import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
 import {
   changedEdges,
+  definitionOf,
   describedEntry,
   describeModel,
   lackingCopy,
@@ -16,6 +17,15 @@ import { checkForms, type ModelRecord, readRecord } from "./model-record.ts";
 import type { CallContext, Session } from "./session.ts";
 import { SharedAnswer } from "./shared-answer.ts";
 
+/** A read, as far as the table's record tells whether all of it is there. */
+export interface RecordedReading {
+  readonly steps: readonly AccessStep[];
+  /** The marker that names the row: nodes of an older model may lack it. */
+  readonly marker?: MarkerStep | undefined;
+  /** True if the rows are wanted in any order, such as to count or delete them. */
+  readonly anyOrder?: boolean | undefined;
+}
+
 /** What the table's record has otherwise than the model. */
 interface Gaps {
   /**
@@ -25,6 +35,8 @@ interface Gaps {
   readonly entries: ReadonlyMap<string, "otherwise" | "absent" | "leaving">;
   /** Edges that are stored otherwise, by their shape's id: the end of a message. */
   readonly edges: ReadonlyMap<string, string>;
+  /** Unique attributes, as `person.email`, of which nodes may lack their markers. */
+  readonly unique: ReadonlyMap<string, "absent" | "leaving">;
 }
 
 /** What a session knows of the table's record: nothing once the record has all of the model. */
@@ -36,7 +48,7 @@ interface Knowledge {
 // By the list of jobs, which the connections of tenants share with the one that they were made from.
 const sessions = new WeakMap<Session["jobs"], Knowledge>();
 
-const NONE: Gaps = { entries: new Map(), edges: new Map() };
+const NONE: Gaps = { entries: new Map(), edges: new Map(), unique: new Map() };
 
 /** The names of a kind in a model. An edge type with more or fewer types at its ends goes by another name. */
 const namesIn = ({ catalog }: Session, { items }: ModelDescription, ours: ModelDescription, id: string): readonly string[] => {
@@ -70,6 +82,19 @@ const changedEntries = (session: Session, ours: ModelDescription, { current, mig
   return changed;
 };
 
+const changedUnique = (session: Session, ours: ModelDescription, { current, migration }: ModelRecord): Gaps["unique"] => {
+  const changed = new Map<string, "absent" | "leaving">();
+  const known = current && withNewKinds(current.model, ours, session.catalog);
+  for (const name of ours.unique ?? []) {
+    const isIn = (model: ModelDescription): boolean => model.unique?.includes(name) === true;
+    if (known && !isIn(known)) changed.set(name, "absent");
+    // Programs of a model that lacks the node type write none of its rows.
+    else if (migration && !isIn(migration.model) && namesIn(session, migration.model, ours, definitionOf(name)).length > 0)
+      changed.set(name, "leaving");
+  }
+  return changed;
+};
+
 const changedStorage = ({ catalog }: Session, ours: ModelDescription, recorded: ModelDescription): Gaps["edges"] => {
   const changed = new Map<string, string>();
   for (const entry of Object.values(catalog.edges)) {
@@ -92,6 +117,7 @@ const readGaps = async (session: Session, { model }: Knowledge, context: CallCon
   return {
     entries: changedEntries(session, model, record),
     edges: current ? changedStorage(session, model, current.model) : NONE.edges,
+    unique: changedUnique(session, model, record),
   };
 };
 
@@ -112,17 +138,29 @@ const needsKeys = ({ edges, escapes }: Catalog, { index, sort }: QueryStep, { de
   kind === "node" ||
   (!anyOrder && edges[definition]?.orderBy !== undefined);
 
+const FINISH = "Finish the migration: db.migrations.run({ finish: true }) or edgetable migrate run --finish.";
+
+const UNDO = "Deploy that model; or undo the migration (edgetable migrate undo), and run one to this model with finish.";
+
 /**
- * Refuses steps that rely on what the record lacks.
+ * Refuses reads that rely on what the record lacks.
  *
  * @throws {plan.indexIncomplete} when old items may lack the keys of an index
  * @throws {plan.otherStorage} when the table stores edges otherwise than the model
+ * @throws {plan.uniqueIncomplete} when old nodes may lack the markers of a unique attribute
  */
-export const refuseGaps = (
-  { catalog }: Session,
-  gaps: Gaps,
-  { steps, anyOrder }: { readonly steps: readonly AccessStep[]; readonly anyOrder: boolean },
-): void => {
+export const refuseGaps = ({ catalog }: Session, gaps: Gaps, { steps, marker, anyOrder = false }: RecordedReading): void => {
+  const reserved = marker && gaps.unique.get(`${marker.node}.${marker.attribute}`);
+  if (reserved) {
+    const { node, attribute } = marker;
+    const why =
+      reserved === "leaving"
+        ? `any more: a migration has begun to a model in which the attribute is not unique, and whose programs do not reserve its values. ${UNDO}`
+        : `yet: the table has not been migrated to this model, which makes the attribute unique. ${FINISH}`;
+    throw new EdgetableError("plan.uniqueIncomplete", `by() does not find every "${node}" by its "${attribute}" ${why}`, {
+      details: { node, attribute },
+    });
+  }
   for (const step of steps)
     for (const id of step.kind === "query" ? step.shapes : []) {
       const shape = defined(catalog.shapesById[id], "shape");
@@ -140,8 +178,8 @@ export const refuseGaps = (
       if (gap === undefined || (gap === "otherwise" && !needsKeys(catalog, step as QueryStep, shape, anyOrder))) continue;
       const why =
         gap === "leaving"
-          ? "any more: a migration has begun to a model that has not got it there, and whose programs do not write its keys. Deploy that model; or undo the migration (edgetable migrate undo), and run one to this model with finish."
-          : "yet: the table has not been migrated to this model. Finish the migration: db.migrations.run({ finish: true }) or edgetable migrate run --finish.";
+          ? `any more: a migration has begun to a model that has not got it there, and whose programs do not write its keys. ${UNDO}`
+          : `yet: the table has not been migrated to this model. ${FINISH}`;
       throw new EdgetableError("plan.indexIncomplete", `The index "${index}" does not find every "${id}" ${why}`, {
         details: { index, shape: id },
       });
@@ -165,7 +203,7 @@ export const findGaps = async (session: Session, steps: readonly AccessStep[], c
       if (isEdgetableError(error, "execute.accessDenied") && !readsDeclaredIndex(session, steps)) return NONE;
       throw error;
     });
-  if (gaps.entries.size === 0 && gaps.edges.size === 0) return undefined;
+  if (gaps.entries.size + gaps.edges.size + gaps.unique.size === 0) return undefined;
   knowledge.gaps.forget();
   return gaps;
 };

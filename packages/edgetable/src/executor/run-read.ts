@@ -11,6 +11,7 @@ import { loadOnce } from "../util/load-once.ts";
 import { valueAt, type Row } from "../util/row.ts";
 import { batchGet } from "./batch.ts";
 import { byIdentity, checkedItem, type Found, identity, type Reader, readRow, type Rows, shapesOf } from "./read-rows.ts";
+import type { RecordedReading } from "./index-readiness.ts";
 import type { ReadBudget } from "./read-budget.ts";
 import type { ParseRow } from "./parse-rows.ts";
 import { acceptItems, countPartition, nextPage, openPartition, pageOf, passesAll, startKeyOf } from "./read-partition.ts";
@@ -28,14 +29,8 @@ const knowing = new WeakSet<Session>();
 /** Ids of shapes that the record has otherwise, by the sessions that have read it. */
 const doubting = new WeakMap<Session, ReadonlyMap<string, unknown>>();
 
-/** Notes that a session's table has every index entry and every copy of the model. */
+/** Notes that a session's table has every index entry, every copy and every marker of the model. */
 export const noteComplete = (session: Session): void => void knowing.add(session);
-
-interface RecordedReading {
-  readonly steps: readonly AccessStep[];
-  /** True if the rows are wanted in any order, such as to count or delete them. */
-  readonly anyOrder?: boolean | undefined;
-}
 
 /**
  * True if a step relies on what a table that was made for another model may lack: entries of an index, second copies of edges,
@@ -57,21 +52,23 @@ const readiness = loadOnce(async () => import("./index-readiness.ts"));
  *
  * @throws {plan.indexIncomplete} when old items may lack the keys of an index
  * @throws {plan.otherStorage} when the table stores edges otherwise than the model
+ * @throws {plan.uniqueIncomplete} when old nodes may lack the markers of a unique attribute
  */
 export const readComplete = async <T>(
   session: Session,
-  { steps, anyOrder = false }: RecordedReading,
+  reading: RecordedReading,
   context: CallContext,
   read: () => Promise<T>,
 ): Promise<T> => {
+  const { steps, marker } = reading;
   if (knowing.has(session)) return read();
   const doubted = doubting.get(session);
-  if (!steps.some((step) => mayLack(session, step, doubted))) return read();
+  if (!marker && !steps.some((step) => mayLack(session, step, doubted))) return read();
   const { findGaps, readsDeclaredIndex, refuseGaps } = await readiness();
   const checking = findGaps(session, steps, context).then((gaps) => {
     if (!gaps) return noteComplete(session);
     doubting.set(session, gaps.edges);
-    return refuseGaps(session, gaps, { steps, anyOrder });
+    return refuseGaps(session, gaps, reading);
   });
   if (readsDeclaredIndex(session, steps)) await checking;
   const [rows] = await Promise.all([read(), checking]);
@@ -253,7 +250,9 @@ export const missingOf = ({ hydrate: step }: ReadPlan, found: readonly Found[]):
 export const runRead = (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> =>
   request.empty
     ? Promise.resolve({ found: [], next: undefined })
-    : readComplete(session, { steps: request.plan.sources, anyOrder: request.anyOrder }, context, () => readAll(session, request, context));
+    : readComplete(session, { steps: request.plan.sources, marker: request.plan.marker, anyOrder: request.anyOrder }, context, () =>
+        readAll(session, request, context),
+      );
 
 /** The same, without a look at the table's record. */
 export const readAll = async (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> => {

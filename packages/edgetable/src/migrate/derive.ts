@@ -1,5 +1,6 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { passesOf, refreshItems } from "../executor/facts/refresh-facts.ts";
+import { keyAsText } from "../executor/item-name.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
 import { FACTS, MARKERS, mendFacts, type MendedFacts, type MendSettings } from "../verify/mend-facts.ts";
 import { REFRESH_PAGE } from "./prices.ts";
@@ -31,7 +32,7 @@ const TOLD = 3;
 export const toldOf = (named: readonly Pick<UnfitItem, "key" | "says">[]): string =>
   named
     .slice(0, TOLD)
-    .map(({ key, says }) => `${JSON.stringify(Object.values(key).map((value) => Object.values(value)[0] as unknown))}: ${says}`)
+    .map(({ key, says }) => `${keyAsText(key)}: ${says}`)
     .join(" ");
 
 const REFRESH_DEADLINE = 300_000;
@@ -110,8 +111,9 @@ export const reserve = async (run: Run, settings: DeriveSettings): Promise<void>
     const { found, unsettled, duplicates } = await mend(run, settings, { only: MARKERS, streamed: false });
     const { count, examples } = duplicates;
     if (count > 0) {
-      const named = examples.map(({ key, definition, attribute = "", reason: says }) => ({
+      const named = examples.map(({ key, other, definition, attribute = "", reason: says }) => ({
         key,
+        other,
         definition,
         attribute,
         problem: "duplicate" as const,

@@ -11,6 +11,8 @@ import { own, type Row } from "../util/row.ts";
 /** An item that cannot be in an index as the model wants it. */
 export interface UnfitItem {
   readonly key: Key;
+  /** Of a duplicate: the other node that has the value. */
+  readonly other?: Key | undefined;
   /** The node, edge or part; undefined if the model does not know the item. */
   readonly definition: string | undefined;
   readonly attribute: string;

@@ -3,7 +3,7 @@ import { bookkeeping, type Job, takeLease } from "../executor/jobs/job-store.ts"
 import { REQUEST_DEADLINE, runJob, step } from "../executor/jobs/run-job.ts";
 import { type ModelRecord, readRecord, writeRecord } from "../executor/model-record.ts";
 import type { Session } from "../executor/session.ts";
-import { descriptionHash, withEitherForm, withEitherKeys } from "../schema/describe-model.ts";
+import { descriptionHash, withEitherForm, withEitherKeys, withUnreserved } from "../schema/describe-model.ts";
 import { deleteIndex, theTable } from "./change-indexes.ts";
 import type { MigrationPlan } from "./plan-migration.ts";
 import { jobOf, MIGRATION_JOB, type MigrationSettings, openRun, planOf } from "./run-migration.ts";
@@ -43,6 +43,10 @@ const sentences = {
 
 const namesText = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
 
+/** What the values of attributes are that only the model in use calls unique, as a sentence. */
+const unreservedText = (attributes: readonly string[]): string =>
+  `Values of ${namesText(attributes)} may not be reserved: a migration to the model in use, with finish, reserves them.`;
+
 /** What undoing a migration would do, as sentences. */
 const undoText = ({ current, migration }: ModelRecord, created: readonly string[]): string => {
   const mixed = current && migration ? withEitherKeys(current.model, migration.model).indexes : [];
@@ -50,9 +54,11 @@ const undoText = ({ current, migration }: ModelRecord, created: readonly string[
     mixed.length === 0
       ? ""
       : ` Items may have either keys in ${namesText(mixed)}: a migration to the model in use, with finish, mends them.`;
+  const unreserved = current && migration ? withUnreserved(current.model, migration.model).attributes : [];
+  const unique = unreserved.length === 0 ? "" : ` ${unreservedText(unreserved)}`;
   return created.length === 0
-    ? `Undo forgets the migration. No index was created; attributes that were written stay.${keys}`
-    : `Undo deletes ${namesText(created)} and forgets the migration. Attributes that were written stay.${keys}`;
+    ? `Undo forgets the migration. No index was created; attributes that were written stay.${keys}${unique}`
+    : `Undo deletes ${namesText(created)} and forgets the migration. Attributes that were written stay.${keys}${unique}`;
 };
 
 /** Tells where a connection's table stands. */
@@ -88,7 +94,8 @@ export const migrationStatus = async (
 /**
  * Undoes the migration that has begun and not ended, whichever model it is to: deletes the indexes that it created, and
  * forgets it. What it wrote into items stays. Where the two models give items other keys in an index that both have, or hold
- * attributes in other forms, the record says that items may have either.
+ * attributes in other forms, the record says that items may have either; attributes that the other model does not make unique
+ * leave the record.
  *
  * @throws {job.busy} while a process is running it
  */
@@ -113,8 +120,9 @@ export const undoMigration = async (
       const { current, migration } = record;
       const left = current && migration ? withEitherForm(current.model, migration.model) : undefined;
       const keyed = left && migration ? withEitherKeys(left.model, migration.model) : undefined;
-      const isMixed = (left?.attributes.length ?? 0) + (keyed?.indexes.length ?? 0) > 0;
-      const now = keyed && isMixed ? { ...current, hash: descriptionHash(keyed.model), model: keyed.model } : current;
+      const after = keyed && migration ? withUnreserved(keyed.model, migration.model) : undefined;
+      const isMixed = (left?.attributes.length ?? 0) + (keyed?.indexes.length ?? 0) + (after?.attributes.length ?? 0) > 0;
+      const now = after && isMixed ? { ...current, hash: descriptionHash(after.model), model: after.model } : current;
       const isDone = await step(run, async (context) => writeRecord(session, record, { current: now, migration: undefined }, context));
       if (!isDone)
         throw new EdgetableError("job.busy", "The record of the migration was changed by another process. Try again.", { retryable: true });
@@ -127,6 +135,7 @@ export const undoMigration = async (
         notes.push(
           `Items may hold ${left.attributes.map((name) => `"${name}"`).join(", ")} in either form. Run the migration to a model that reads both, with finish: it stores the form that the model says. Until then a model without \`renamed\` and \`retyped\` is refused.`,
         );
+      if (after && after.attributes.length > 0) notes.push(unreservedText(after.attributes));
       return { undone: true, deleted, notes };
     };
     return runJob(session, lease, { facts: () => facts, run: work });

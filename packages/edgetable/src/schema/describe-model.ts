@@ -236,7 +236,8 @@ export const lackingCopy = ({ items }: ModelDescription, { id, copied }: Pick<Sh
 /** Attributes of definitions that items hold under a new name alone, with their names before: `{ person: { fullName: "name" } }`. */
 export type EndedRenamings = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-const definitionOf = (id: string): string => id.split(/[(:]/)[0] ?? "";
+/** The definition in the id of a shape, such as `rated:mirror`, or in the name of a definition's attribute, such as `person.email`. */
+export const definitionOf = (id: string): string => id.split(/[(:.]/)[0] ?? "";
 
 /** Which of an attribute's two names a model has. */
 const namesIn = (
@@ -340,6 +341,8 @@ export const withNewKinds = (recorded: ModelDescription, ours: ModelDescription,
   const namesStorage = recorded.edges !== undefined || Object.keys(recorded.items).every((id) => catalog.nodes[id] ?? catalog.parts[id]);
   const items: Record<string, DescribedItem> = {};
   const edges: Record<string, DescribedStorage> = {};
+  // The values of such nodes have been reserved since the first.
+  const unique = [...(recorded.unique ?? []), ...(ours.unique ?? []).filter((name) => isNew(definitionOf(name)))];
   for (const { id, role, definition } of catalog.shapes) {
     const item = ours.items[id];
     // The second copies of an edge are as old as the edge.
@@ -352,6 +355,7 @@ export const withNewKinds = (recorded: ModelDescription, ours: ModelDescription,
   return {
     ...recorded,
     items: { ...recorded.items, ...items },
+    ...(unique.length === 0 ? {} : { unique: unique.toSorted() }),
     ...(Object.keys(edges).length === 0 ? {} : { edges: { ...recorded.edges, ...edges } }),
   };
 };
@@ -385,6 +389,22 @@ export const withEitherKeys = (
     return mixed.size === 0 ? item : { ...item, keys: mapValues(item.keys, marked) };
   });
   return { model: { ...current, items }, indexes: [...indexes] };
+};
+
+/**
+ * What a table holds after the migration from one model to another was undone: values of attributes that are unique in the first
+ * model alone may have no marker.
+ *
+ * @returns the description, and the attributes, as `person.email`
+ */
+export const withUnreserved = (
+  current: ModelDescription,
+  undone: ModelDescription,
+): { readonly model: ModelDescription; readonly attributes: readonly string[] } => {
+  const isKept = (name: string): boolean => !undone.items[definitionOf(name)] || undone.unique?.includes(name) === true;
+  const { unique = [], ...rest } = current;
+  const kept = unique.filter(isKept);
+  return { model: kept.length === 0 ? rest : { ...rest, unique: kept }, attributes: unique.filter((name) => !isKept(name)) };
 };
 
 const FIELD_NAME = /\{([^{}:]+)/g;

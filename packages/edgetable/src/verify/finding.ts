@@ -51,7 +51,7 @@ export interface Finding {
   readonly stored?: unknown;
   /** What the model computes; left out where nothing should be. */
   readonly expected?: unknown;
-  /** Another item that has to do with it: the other copy, the missing node, the marker. */
+  /** Another item that has to do with it: the other copy, the missing node, the marker, the other node with a value. */
   readonly other?: Key | undefined;
   /**
    * Of an edge or part without its node: the counts, sums and averages of the node that it would belong to, as `post.likes`. They

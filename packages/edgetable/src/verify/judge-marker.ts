@@ -1,4 +1,5 @@
 import { isEdgetableError } from "../errors/edgetable-error.ts";
+import { keyAsText } from "../executor/item-name.ts";
 import { keyId, sameKey } from "../ir/write-plan.ts";
 import { decodeValue } from "../requests/attribute-value.ts";
 import { isOfShape } from "../requests/decode-item.ts";
@@ -72,8 +73,8 @@ export const judgeMarkers = (judging: Judging, seen: SeenRow): void => {
     const rival = ownerOfMarker(judging, { key: claim.key, item: marker }, claim.node);
     if (rival === undefined) continue;
     if (rival) {
-      const reason = `Two nodes have the value of "${claim.field}": the marker names the other one.`;
-      report(judging, { ...base, kind: "duplicate", reason }, none("Give one of them another value."));
+      const reason = `Two nodes have the value of "${claim.field}": the marker names ${keyAsText(rival.key)}.`;
+      report(judging, { ...base, kind: "duplicate", other: rival.key, reason }, none("Give one of them another value."));
       continue;
     }
     const reason = `The marker of "${claim.field}" names a node that does not have the value.`;
