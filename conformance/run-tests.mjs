@@ -2,7 +2,8 @@
 //
 //   node conformance/run-tests.mjs [--engine dynoxide|dynamodb-local] [--nightly] [vitest's own arguments: filters, -t NAME, ...]
 //
-// --nightly runs every test on both engines, with new seeds and ten times the random cases.
+// --nightly runs with new seeds and ten times the random cases, every test on both engines unless one is named. `npm run
+// test:nightly` runs it with everything else (.ci/run --nightly).
 // EDGETABLE_BUILT=1 says that the working copy is built. EDGETABLE_SECOND_TRY=1 runs files that failed once more, one at a time,
 // and names the tests that passed only then: each is a defect, of the test or of what it tests, and fails no run on a busy machine.
 // Exit code 0 if at least one test ran and nothing failed: no test, type, import or unhandled error.
@@ -115,7 +116,7 @@ if (!process.env.EDGETABLE_BUILT && (await run("npm", ["run", "--silent", "build
   console.error("run-tests: the build failed (above); it counts as one failed test");
   total = { ...total, failed: 1 };
 }
-for (const name of nightly ? engines : [engine]) {
+for (const name of nightly && engineAt === -1 ? engines : [engine]) {
   const effort = nightly ? { EDGETABLE_EFFORT: "10", EDGETABLE_SEED: "" } : {};
   total = add(total, await countTests({ EDGETABLE_TEST_ENGINE: name, ...effort }));
 }
