@@ -181,6 +181,7 @@ export const attackChecks = [
   },
   {
     name: "an engine that dies and comes back: each view says so, and goes on",
+    stopsEngine: true,
     run: async ({ demo, openPage }) => {
       const { page, open } = await openPage();
       await open("/table?partition=COURSE%23C101");

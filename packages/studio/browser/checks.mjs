@@ -7,7 +7,7 @@ import { rowChecks } from "./row-checks.mjs";
 /** The browser logs a value that was refused. */
 const isNoRefusal = (problem) => !problem.includes("status of 400");
 
-/** Every check: its name, what it does with a page, how many students the table holds, and whether the studio may write. */
+/** Every check: its name, what it does with a page, how many students the table holds, and whether the studio may write or its engine stops. */
 export const checks = [
   {
     name: "the link opens the table, the token leaves the address, and nothing comes from another host",
@@ -402,6 +402,7 @@ export const checks = [
   },
   {
     name: "what is empty or fails says so, with what to do",
+    stopsEngine: true,
     run: async ({ demo, openPage }) => {
       const { page, open } = await openPage();
       await open("/table?partition=STUDENT%23nobody");
