@@ -12,6 +12,16 @@ export const testSeed = (): number => (EDGETABLE_SEED ? Number(EDGETABLE_SEED) :
 /** Number of random cases, at least one: EDGETABLE_RUNS, or the usual number times EDGETABLE_EFFORT. */
 export const testRuns = (usual: number): number => (EDGETABLE_RUNS ? Number(EDGETABLE_RUNS) : Math.ceil(usual * effort));
 
+/**
+ * The cases of a list that a run takes: all of them, or an even sample where EDGETABLE_EFFORT is below 1, as in `.ci/run`.
+ *
+ * @param least how many it takes at least
+ */
+export const sampled = <Case>(cases: readonly Case[], least: number): readonly Case[] => {
+  const wanted = Math.min(cases.length, Math.max(least, Math.ceil(cases.length * effort)));
+  return Array.from({ length: wanted }, (_, at) => cases[Math.floor((at * cases.length) / wanted)]!);
+};
+
 /** fast-check's parameters. Without EDGETABLE_SEED, fast-check draws the seed and prints it with a failure. */
 export const propertyRuns = (usual: number): { readonly numRuns: number; readonly seed?: number } => ({
   numRuns: testRuns(usual),
