@@ -1,6 +1,7 @@
 import { judgeAll, limitOf, sectionsOf } from "./budgets.ts";
 import type { Verdict } from "./budgets.ts";
-import { measureSections, sectionNames } from "./measure-sections.ts";
+import { askedSections, measureSections, sectionNames } from "./measure-sections.ts";
+import type { Report } from "./report.ts";
 import { describeEnvironment } from "./results/environment.ts";
 import { round } from "./results/markdown.ts";
 import { fullRun, reducedRun } from "./sections.ts";
@@ -17,11 +18,14 @@ const lineOf = (verdict: Verdict): string => {
 
 const isBroken = ({ held, tolerated }: Verdict): boolean => !held && !tolerated;
 const runners = reduced ? reducedRun(log) : fullRun(log);
-const first = await measureSections(runners, sectionNames, { environment: describeEnvironment(reduced ? "reduced" : "full") });
+const asked = askedSections(process.argv.slice(2));
+const sections = asked.length > 0 ? asked : sectionNames;
+const judge = (report: Report): readonly Verdict[] => judgeAll(report).filter((verdict) => sections.includes(sectionsOf([verdict])[0]!));
+const first = await measureSections(runners, sections, { environment: describeEnvironment(reduced ? "reduced" : "full") });
 // Other work on the machine breaks a budget of time now and then, not twice in a row: what is broken is measured again.
-const again = sectionsOf(judgeAll(first).filter(isBroken));
-for (const verdict of judgeAll(first).filter(isBroken)) log(`${lineOf(verdict)}\n     measured again`);
-const verdicts = judgeAll(again.length === 0 ? first : await measureSections(runners, again, first));
+const again = sectionsOf(judge(first).filter(isBroken));
+for (const verdict of judge(first).filter(isBroken)) log(`${lineOf(verdict)}\n     measured again`);
+const verdicts = judge(again.length === 0 ? first : await measureSections(runners, again, first));
 for (const verdict of verdicts) console.log(lineOf(verdict));
 const failed = verdicts.filter(isBroken).length;
 const missed = verdicts.filter(({ tolerated }) => tolerated).length;

@@ -1,22 +1,20 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { measureSections, sectionNames } from "./measure-sections.ts";
-import type { Report, Section } from "./report.ts";
+import { askedSections, measureSections, sectionNames } from "./measure-sections.ts";
+import type { Report } from "./report.ts";
 import { describeEnvironment } from "./results/environment.ts";
 import { resultsText } from "./results.ts";
 import { fullRun, reducedRun } from "./sections.ts";
 
 const reduced = Boolean(process.env.EDGETABLE_BENCH_REDUCED);
 const log = (line: string): void => console.error(line);
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !sectionNames.includes(name as Section));
-if (unknown.length > 0) throw new Error(`no section "${unknown.join('", "')}"; there are ${sectionNames.join(", ")}`);
+const asked = askedSections(process.argv.slice(2));
 
 // Sections that are not run again keep the figures of the last run, so that one can be looked at by itself.
 const kept = "dist/report.json";
 const lacksOthers = asked.length > 0 && !existsSync(kept);
 const before = asked.length > 0 && !lacksOthers ? (JSON.parse(readFileSync(kept, "utf8")) as Report) : {};
 const environment = describeEnvironment(reduced ? "reduced" : "full");
-const report = await measureSections(reduced ? reducedRun(log) : fullRun(log), asked.length > 0 ? (asked as Section[]) : sectionNames, {
+const report = await measureSections(reduced ? reducedRun(log) : fullRun(log), asked.length > 0 ? asked : sectionNames, {
   ...before,
   environment,
 });

@@ -31,3 +31,10 @@ export const measureSections = async (
 };
 
 export const sectionNames = Object.keys(emptyReport) as readonly Section[];
+
+/** The sections that a command line names. Throws where there is no such section. */
+export const askedSections = (names: readonly string[]): readonly Section[] => {
+  const unknown = names.filter((name) => !sectionNames.includes(name as Section));
+  if (unknown.length > 0) throw new Error(`no section "${unknown.join('", "')}"; there are ${sectionNames.join(", ")}`);
+  return names as readonly Section[];
+};

@@ -40,7 +40,7 @@ export const fullRun = (log: Log): Runners => ({
   bytes: () => runBytes(bundledNames),
   coldStart: () => runColdStart({ candidates: bundledNames, processes: 21, seed }),
   types: () => runTypes({ projects, counts: [10, 50, 100], compilers: ["typescript", "typescript7"] }, log),
-  plan: runPlan,
+  plan: () => runPlan({ rounds: 15 }),
   load: () => runLoad({ sides, items: 1_000_000, segment: 25_000, seed }, log),
   walks: () =>
     runWalks({ nodes: 100_000, edges: 1_000_000, seed, warmUp: 20_000, starts: 5, rounds: 12, longest: 3000, sides: walkSides }, log),
@@ -69,7 +69,7 @@ export const reducedRun = (log: Log): Runners => ({
   bytes: () => runBytes(["edgetable"]),
   coldStart: () => runColdStart({ candidates: ownAndElectro, processes: 11, seed }),
   types: () => runTypes({ projects: ourProjects, counts: [50], compilers: ["typescript"] }, log),
-  plan: runPlan,
+  plan: () => runPlan({ rounds: 7 }),
   load: () => runLoad({ sides, items: 60_000, segment: 6000, seed }, log),
   walks: () => runWalks({ nodes: 10_000, edges: 50_000, seed, warmUp: 10_000, starts: 4, rounds: 7, longest: 600, sides: ownWalks }, log),
   growth: () => runGrowth({ edges: [10_000, 100_000], seed, rounds: 20, walks: 5 }, log),

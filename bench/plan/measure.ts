@@ -14,7 +14,6 @@ export interface PlanTime {
   readonly marshallings: number;
 }
 
-const ROUNDS = 15;
 const WARM_UP_ROUNDS = 3;
 const KNOWN_PER_ROUND = 20_000;
 const NEW_PER_ROUND = 1000;
@@ -35,10 +34,10 @@ const timeMarshalling = async (): Promise<number> => {
   return cpu / MARSHALLINGS_PER_ROUND;
 };
 
-const timeRounds = async (round: () => Promise<number>): Promise<Pick<PlanTime, "micros" | "marshallings">> => {
+const timeRounds = async (rounds: number, round: () => Promise<number>): Promise<Pick<PlanTime, "micros" | "marshallings">> => {
   const micros: number[] = [];
   const marshallings: number[] = [];
-  for (let index = 0; index < ROUNDS; index++) {
+  for (let index = 0; index < rounds; index++) {
     const yardstick = await timeMarshalling();
     const time = await round();
     micros.push(time);
@@ -47,16 +46,16 @@ const timeRounds = async (round: () => Promise<number>): Promise<Pick<PlanTime, 
   return { micros: median(micros.slice(WARM_UP_ROUNDS)), marshallings: median(marshallings.slice(WARM_UP_ROUNDS)) };
 };
 
-const timeKnown = (plan: () => Promise<unknown>) =>
-  timeRounds(async () => {
+const timeKnown = (rounds: number, plan: () => Promise<unknown>) =>
+  timeRounds(rounds, async () => {
     const cpu = await cpuOf(async () => {
       for (let index = 0; index < KNOWN_PER_ROUND; index++) await plan();
     });
     return cpu / KNOWN_PER_ROUND;
   });
 
-const timeNew = (plan: (db: ReturnType<typeof openNew>) => Promise<unknown>) =>
-  timeRounds(async () => {
+const timeNew = (rounds: number, plan: (db: ReturnType<typeof openNew>) => Promise<unknown>) =>
+  timeRounds(rounds, async () => {
     // Connections are opened beforehand: only planning is measured.
     const connections = Array.from({ length: NEW_PER_ROUND }, openNew);
     const cpu = await cpuOf(async () => {
@@ -66,10 +65,15 @@ const timeNew = (plan: (db: ReturnType<typeof openNew>) => Promise<unknown>) =>
     return cpu / NEW_PER_ROUND;
   });
 
+/** How often each form is timed; of the rounds, the first three warm up. */
+export interface PlanRounds {
+  readonly rounds: number;
+}
+
 /** Times the planning of known and of new forms. */
-export const measurePlans = async (): Promise<readonly PlanTime[]> => {
+export const measurePlans = async ({ rounds }: PlanRounds): Promise<readonly PlanTime[]> => {
   const times: PlanTime[] = [];
-  for (const [call, plan] of Object.entries(knownPlans())) times.push({ call, form: "known", ...(await timeKnown(plan)) });
-  for (const [call, plan] of Object.entries(newPlans)) times.push({ call, form: "new", ...(await timeNew(plan)) });
+  for (const [call, plan] of Object.entries(knownPlans())) times.push({ call, form: "known", ...(await timeKnown(rounds, plan)) });
+  for (const [call, plan] of Object.entries(newPlans)) times.push({ call, form: "new", ...(await timeNew(rounds, plan)) });
   return times;
 };
