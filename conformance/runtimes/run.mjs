@@ -60,7 +60,8 @@ const install = async (names) => {
   if (missing.length === 0) return;
   console.log(`installing ${missing.join(", ")} into .cache/runtimes`);
   mkdirSync(cache, { recursive: true });
-  const dependencies = Object.fromEntries(Object.values(runtimes).map(({ dependency }) => dependency));
+  const wanted = Object.entries(runtimes).filter(([name, { find }]) => names.includes(name) || find().some(existsSync));
+  const dependencies = Object.fromEntries(wanted.map(([, { dependency }]) => dependency));
   writeFileSync(join(cache, "package.json"), JSON.stringify({ private: true, dependencies }));
   const { code, output } = await run(
     "npm",
