@@ -415,14 +415,6 @@ export const tally = (tallies: Tallies, catalog: Catalog, seen: Seen, comparing:
   }
 };
 
-/** True of a node whose derived attributes range over edges or parts that copy attributes of nodes. */
-export const foldsCopies = ({ facts }: Catalog, seen: Seen): boolean =>
-  seen.kind === "row" &&
-  facts.aggregates.some(
-    ({ node, over }) =>
-      node === seen.shape.definition && facts.copies.some(({ onto }) => onto.kind === over.kind && onto.name === over.name),
-  );
-
 /** True if the stream keeps attributes of some node or edge. */
 export const keepsByStream = (catalog: Catalog): boolean =>
   [...Object.values(catalog.nodes), ...Object.values(catalog.edges)].some((entry) => hasStreamedFacts(catalog, entry));

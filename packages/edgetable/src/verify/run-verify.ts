@@ -7,12 +7,13 @@ import { keyId } from "../ir/write-plan.ts";
 import { keyOfItem } from "../requests/encode-item.ts";
 import type { Key } from "../transport/operations.ts";
 import { hasPassed } from "../util/time.ts";
+import { repairsBefore } from "./chain.ts";
 import { checkRow, validateSeen } from "./check-row.ts";
 import type { Collector, KindReport } from "./collect.ts";
 import type { Finding } from "./finding.ts";
 import { openFolds } from "./fold-memos.ts";
 import type { Circumstances, DocumentKeeper } from "./judging.ts";
-import { type Differing, foldsCopies, isAlwaysJudged, isSuspect, keepsByStream, takeBackShown, tally } from "./relations.ts";
+import { type Differing, isAlwaysJudged, isSuspect, keepsByStream, takeBackShown, tally } from "./relations.ts";
 import { repairItem, type RepairSettings } from "./repair.ts";
 import { seeItem } from "./see-item.ts";
 import { settleCandidates, type Settling } from "./settle.ts";
@@ -251,12 +252,13 @@ const takeBack = async (verification: Verification): Promise<void> => {
   await scan(verification, { from: undefined, page });
 };
 
-const markerKinds: ReadonlySet<Finding["kind"]> = new Set(["missingMarker", "foreignMarker", "duplicate"]);
-const MOST_MARKERS = 100_000;
+const markerKinds: ReadonlySet<Finding["kind"]> = new Set(["missingMarker", "foreignMarker"]);
+const MOST_WAITING = 100_000;
 
 /**
- * Judges what the tallies show to disagree. Markers and guards come last: a value whose marker names another node is told once,
- * and a guard may count nothing any more once edges are unlinked. So do nodes that count or sum up copies: these are mended first.
+ * Judges what the tallies show to disagree. What follows from derived attributes comes after these, step by step: they are mended
+ * first. Markers and guards come last: a value whose marker names another node is told once, and a guard may count nothing any
+ * more once edges are unlinked.
  */
 const passTogether = async (verification: Verification): Promise<void> => {
   const { run, settings, tallies } = verification;
@@ -265,13 +267,14 @@ const passTogether = async (verification: Verification): Promise<void> => {
   const candidates = openCandidates(verification, "relations", ({ kind, other }) => {
     if (other && markerKinds.has(kind)) told.add(keyId(other));
   });
-  const last: Key[] = [];
+  const waiting: { readonly key: Key; readonly after: number }[] = [];
   const page: Visit["page"] = async ({ items }) => {
     for (const item of items) {
       const seen = seeItem(catalog, item);
       if (!isSuspect(tallies, catalog, seen, settings)) continue;
-      const waits = (seen.kind === "marker" || seen.kind === "guard" || foldsCopies(catalog, seen)) && last.length < MOST_MARKERS;
-      if (waits) last.push(keyOfItem(catalog, item));
+      const after = seen.kind === "marker" || seen.kind === "guard" ? Number.POSITIVE_INFINITY : repairsBefore(catalog, seen);
+      const waits = after > 0 && waiting.length < MOST_WAITING;
+      if (waits) waiting.push({ key: keyOfItem(catalog, item), after });
       const full = waits ? undefined : candidates.add(seen.key);
       if (full) await full;
     }
@@ -279,11 +282,13 @@ const passTogether = async (verification: Verification): Promise<void> => {
   // Keys that wait for the rest are not saved: this pass resumes at its beginning.
   await scan(verification, { from: undefined, page });
   await candidates.end();
-  for (const key of last) {
-    const full = told.has(keyId(key)) ? undefined : candidates.add(key);
-    if (full) await full;
+  for (const step of [...new Set(waiting.map(({ after }) => after))].toSorted((a, b) => a - b)) {
+    for (const { key, after } of waiting) {
+      const full = after !== step || told.has(keyId(key)) ? undefined : candidates.add(key);
+      if (full) await full;
+    }
+    await candidates.end();
   }
-  await candidates.end();
 };
 
 /** Runs a verification to its end. */

@@ -57,7 +57,8 @@ const attributeIn = (name: string): string | undefined => {
   }
 };
 
-const comparedAttributes = ({ where = {} }: Pick<DerivedAttribute, "where">): readonly string[] =>
+/** The attributes that the conditions of a derived attribute compare, those within `or` and `not` included. */
+export const comparedAttributes = ({ where = {} }: Pick<DerivedAttribute, "where">): readonly string[] =>
   comparisonsIn(where).flatMap(([name]) => attributeIn(name) ?? []);
 
 /** Conditions that cannot be read, and attributes that the edges or parts do not have. */
