@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { count, defineGraph, distinct, edge, max, node, sum, summarize } from "../index.ts";
+import type { Item } from "../transport/operations.ts";
 import { verify } from "../verify/index.ts";
 import { factsLabOfFile } from "./facts-lab.test-support.ts";
 import { refreshFacts } from "./refresh-facts.ts";
@@ -247,5 +248,40 @@ describe("edge summaries", () => {
     await spoil(at(`CUSTOMER#${ann.id}`, "buys#"), { spent: { N: "9" } });
     await refreshFacts(db as never);
     expect(await db.buys.get(ann, tea)).toMatchObject({ spent: 4 });
+  });
+
+  test.each([
+    ["a sum", (item: Item) => "~sum#spent" in item && { ...item, "~sum#spent": { N: "77" } }],
+    ["a memo", (item: Item) => "~source" in item && { ...item, "~contribution": { M: { "~sum#spent": { N: "77" } } } }],
+    ["a memo that is gone", (item: Item) => "~source" in item && undefined],
+  ])("what is kept for an edge that is not linked is compared and repaired: %s", async (_, spoil) => {
+    const { db, ann, tea } = await scene();
+    await db.ordered.link(ann, tea, { order: "1", amount: 4 }).orThrow();
+    await db.ordered.link(ann, tea, { order: "2", amount: 5 }).orThrow();
+    await drain();
+    const { engine, table } = opened().lab;
+    const isOurs = ({ pk }: Item) => JSON.stringify(pk).includes("~facts#buys#") && JSON.stringify(pk).includes(ann.id);
+    for (const item of (await opened().lab.items()).filter(isOurs)) {
+      const spoilt = spoil(item);
+      if (spoilt === false) continue;
+      if (spoilt) await engine.transport.send("PutItem", { TableName: table, Item: spoilt }, {});
+      else await engine.transport.send("DeleteItem", { TableName: table, Key: { pk: item["pk"]!, sk: item["sk"]! } }, {});
+      break;
+    }
+    await opened().lab.take();
+    const found = await verify(db as never, { staleAfter: 0, settle: 0, repair: true });
+    expect(found.kinds).toMatchObject([
+      {
+        kind: "staleFact",
+        count: 1,
+        repaired: 1,
+        examples: [{ definition: "buys", reason: expect.stringContaining('There is no such "buys"') as string }],
+      },
+    ]);
+    await clean();
+    await db.buys.link(ann, tea).orThrow();
+    await drain();
+    expect(await db.buys.get(ann, tea)).toMatchObject({ orders: 2, spent: 9 });
+    await clean();
   });
 });

@@ -1,15 +1,20 @@
+import { placesOf } from "../executor/facts/contributions.ts";
 import { streamedFacts } from "../executor/facts/project-facts.ts";
 import { sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { EndId } from "../ir/logical-write.ts";
+import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
 import { decimalIn, decodeValue, sameAttribute } from "../requests/attribute-value.ts";
+import { keyIfComplete } from "../requests/encode-item.ts";
 import type { DerivedFact } from "../schema/facts.ts";
+import { factKeyItem } from "../schema/system-keys.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";
 import type { Finding } from "./finding.ts";
-import { type Judging, readNeed } from "./judging.ts";
+import { itemAt, type Judging, readNeed, report } from "./judging.ts";
 import { EXPECTED, KEPT, MEMOS, SUMS, TOO_LONG } from "./read-streamed.ts";
-import type { SeenRow } from "./see-item.ts";
+import { contributedHolders } from "./relations.ts";
+import type { Seen, SeenRow } from "./see-item.ts";
 
 /** A stored value in a message, a number with all its digits. */
 const digits = (value: AttributeValue | undefined): string => (value && !("N" in value) ? shown(decodeValue(value)) : decimalIn(value));
@@ -21,6 +26,18 @@ const attributesIn = (image: Item, name: string): Item => {
 
 const isSame = (stored: AttributeValue | undefined, expected: AttributeValue | undefined): boolean =>
   expected && "N" in expected ? sameNumbers(stored, expected.N) : sameAttribute(stored, expected);
+
+/** What is wrong in the sums and memos that attributes by the stream follow from. */
+const wrongBehind = (image: Item): { readonly attribute: string | undefined; readonly what: string } | undefined => {
+  const [sums, kept] = [attributesIn(image, SUMS), attributesIn(image, KEPT)];
+  const attribute = [...new Set([...Object.keys(sums), ...Object.keys(kept)])].find(
+    (one) => !isSame(kept[one] ?? { N: "0" }, sums[one] ?? { N: "0" }),
+  );
+  if (attribute !== undefined)
+    return { attribute, what: `"${attribute}" is ${digits(kept[attribute])} instead of ${digits(sums[attribute])}` };
+  const memos = image[MEMOS] && Number(decodeValue(image[MEMOS]));
+  return memos ? { attribute, what: `${memos} memos differ from their edges and parts` } : undefined;
+};
 
 /** What the stream keeps wrong for a node or edge. */
 interface WrongStreamed {
@@ -62,19 +79,12 @@ export const wrongStreamed = (judging: Judging, seen: SeenRow): WrongStreamed | 
     const reason = `"${attribute}" ${what}; the ${rows} ${make}. The stream processor is behind, or missed a change.`;
     findings.push({ kind: "staleFact", key, definition: shape.definition, attribute, stored, expected: values[attribute], reason });
   }
-  const [sums, kept] = [attributesIn(image, SUMS), attributesIn(image, KEPT)];
-  const wrong = [...new Set([...Object.keys(sums), ...Object.keys(kept)])].filter(
-    (one) => !isSame(kept[one] ?? { N: "0" }, sums[one] ?? { N: "0" }),
-  );
-  const memos = image[MEMOS] && Number(decodeValue(image[MEMOS]));
+  const behind = wrongBehind(image);
   // What is behind an attribute tells nothing more if the attribute is wrong as well.
-  if (findings.length === 0 && (wrong.length > 0 || memos)) {
-    const [first] = wrong;
-    const what = first
-      ? `"${first}" is ${digits(kept[first])} instead of ${digits(sums[first])}`
-      : `${memos} memos differ from their edges and parts`;
+  if (findings.length === 0 && behind) {
+    const { attribute, what } = behind;
     const reason = `The attributes are right, but not what the stream processor adds the next change to: ${what}.`;
-    findings.push({ kind: "staleFact", key, definition: shape.definition, attribute: first, reason });
+    findings.push({ kind: "staleFact", key, definition: shape.definition, attribute, reason });
   }
   const long = image[TOO_LONG];
   const tooLong = (long && "L" in long ? long.L : []).map((one): Finding => {
@@ -95,4 +105,26 @@ export const judgeStreamed = (judging: Judging, seen: SeenRow): void => {
   if (!first || !streamedHolder) return;
   const { type, id } = streamedHolder;
   judging.problems.push({ findings: [first, ...rest], mend: { kind: "rebuild", holder: { type, id } } });
+};
+
+/** Judges what the stream keeps for nodes and edges that are not there, by the rows that there are. */
+export const judgeUnshown = (judging: Judging, seen: Seen): void => {
+  const { catalog, circumstances } = judging;
+  const flagged = circumstances.unshown.get(keyId(seen.key));
+  for (const holder of flagged ? contributedHolders(catalog, seen) : []) {
+    const facts = factKeyItem(catalog, holder.facts);
+    if (!flagged?.has(keyId(facts))) continue;
+    const { name } = holder.entry;
+    const [{ shape, row }] = placesOf(holder) as [EdgeCopy];
+    const key = keyIfComplete(catalog, shape, row);
+    // What is there by now is judged by its own item.
+    if (!key || itemAt(judging, key) !== null) continue;
+    const end = { type: name, id: holder.id };
+    const image = readNeed(judging, { kind: "stream", id: `stream ${keyId(facts)}`, holder: end });
+    const behind = image && wrongBehind(image);
+    if (!behind) continue;
+    const reason = `There is no such "${name}", and what the stream processor keeps for it is wrong: ${behind.what}.`;
+    const finding = { kind: "staleFact", key: facts, definition: name, attribute: behind.attribute, other: key, reason } as const;
+    report(judging, finding, { kind: "rebuild", holder: end });
+  }
 };

@@ -8,7 +8,7 @@ import { judgeCounters, judgeIdleCounter } from "./judge-counters.ts";
 import { judgeLead, judgeNodes, judgeSecond } from "./judge-edge.ts";
 import { judgeAlone, judgeMark, judgeOwnItem } from "./judge-item.ts";
 import { judgeMarker, judgeMarkers } from "./judge-marker.ts";
-import { judgeStreamed } from "./judge-streamed.ts";
+import { judgeStreamed, judgeUnshown } from "./judge-streamed.ts";
 import { judgeValues } from "./judge-values.ts";
 import { isDocument } from "./relations.ts";
 import { type Circumstances, itemAt, type Judging, type Need } from "./judging.ts";
@@ -60,6 +60,7 @@ export const judge = (catalog: Catalog, key: Key, images: Images, circumstances:
   const item = itemAt(judging, key);
   if (!item) return { needs, used, problems, row: undefined };
   const seen = seeItem(catalog, item);
+  judgeUnshown(judging, seen);
   if (seen.kind === "row") judgeRow(judging, seen);
   else (circumstances.scope === "own" ? judgeAlone : judgeRelations)(judging, seen);
   return { needs, used, problems, row: seen.kind === "row" && circumstances.scope === "own" ? seen : undefined };

@@ -53,6 +53,8 @@ export interface Circumstances {
   readonly differing: Differing;
   /** Whether derived attributes that the stream keeps are judged. */
   readonly streamed: boolean;
+  /** Keys of facts that are kept for what is not there, by the key of an item that tells of it: see {@link keyId}. */
+  readonly unshown: ReadonlyMap<string, ReadonlySet<string>>;
   /** Milliseconds since 1970. */
   readonly now: number;
 }

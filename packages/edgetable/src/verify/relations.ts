@@ -6,7 +6,7 @@ import { derive } from "../planner/writes/rules/index.ts";
 import { digitsIn, keyIfComplete, keyOfItem, VERSION } from "../requests/encode-item.ts";
 import { decimalIn, decodeValue, keyTextOf } from "../requests/attribute-value.ts";
 import { exactText, readTemplate } from "../keys/template.ts";
-import { type ContributedPlace, contributionsOf, factEdge, factNode, holderOf } from "../executor/facts/contributions.ts";
+import { type ContributedPlace, contributionsOf, factEdge, type FactHolder, factNode, holderOf } from "../executor/facts/contributions.ts";
 import { isKeptInFacts, orderOf, streamedFacts } from "../executor/facts/project-facts.ts";
 import { addsUp, readMemoPlace, sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { holdsAll } from "../executor/facts/roll-up-counters.ts";
@@ -421,6 +421,27 @@ export const keepsByStream = (catalog: Catalog): boolean =>
 
 /** True if the node or edge is surely not there whose facts lie at this key. */
 export const isShownNowhere = (tallies: Tallies, facts: Key): boolean => tallies.lacks(showsId(facts));
+
+/** The nodes and edges with facts by the stream that a row contributes to, or that a memo is of. */
+export const contributedHolders = (catalog: Catalog, seen: Seen): readonly FactHolder[] => {
+  const holders: (FactHolder | undefined)[] = [];
+  if (seen.kind === "row") holders.push(...contributionsOf(catalog, seen.item).map(({ holder }) => holder));
+  const place = seen.kind === "memo" ? readMemoPlace(seen.item) : undefined;
+  if (place) holders.push(holderOf(catalog, place.node, place.id));
+  return holders.filter((holder) => holder !== undefined && hasStreamedFacts(catalog, holder.entry)) as readonly FactHolder[];
+};
+
+/**
+ * The facts that are kept for nodes and edges that are not there, and that differ from what rows contribute: an edge that nobody has
+ * linked has no item to judge.
+ */
+export const differingUnshown = (tallies: Tallies, catalog: Catalog, seen: Seen): readonly Key[] =>
+  contributedHolders(catalog, seen).flatMap((holder) => {
+    const facts = factKeyItem(catalog, holder.facts);
+    const names = streamedFacts(catalog, holder.entry).filter(isKeptInFacts).flatMap(namesBehind);
+    const differs = [memosId(facts), ...names.map((name) => factsId(facts, name))].some((id) => tallies.differs(id));
+    return differs && isShownNowhere(tallies, facts) ? [facts] : [];
+  });
 
 /** Takes back what an item of facts says of the attributes of a node or edge that is not there: nothing shows them. */
 export const takeBackShown = (tallies: Tallies, { kind, key, item }: Seen): void => {

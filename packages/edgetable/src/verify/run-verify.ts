@@ -13,9 +13,9 @@ import type { Collector, KindReport } from "./collect.ts";
 import type { Finding } from "./finding.ts";
 import { openFolds } from "./fold-memos.ts";
 import type { Circumstances, DocumentKeeper } from "./judging.ts";
-import { type Differing, isAlwaysJudged, isSuspect, keepsByStream, takeBackShown, tally } from "./relations.ts";
+import { type Differing, differingUnshown, isAlwaysJudged, isSuspect, keepsByStream, takeBackShown, tally } from "./relations.ts";
 import { repairItem, type RepairSettings } from "./repair.ts";
-import { seeItem } from "./see-item.ts";
+import { seeItem, type Seen } from "./see-item.ts";
 import { settleCandidates, type Settling } from "./settle.ts";
 import type { Tallies } from "./tallies.ts";
 
@@ -107,12 +107,19 @@ interface Candidates {
 
 const openCandidates = (
   verification: Verification,
-  scope: Circumstances["scope"],
+  { scope, unshown = new Map() }: Pick<Circumstances, "scope"> & Partial<Pick<Circumstances, "unshown">>,
   told: (finding: Finding) => void = () => undefined,
 ): Candidates => {
   const { run, settings, collector } = verification;
   const { settle, trustsIndexes, staleAfter, differing, streamed, documents, repair } = settings;
-  const settling: Settling = { run, settle, trustsIndexes, staleAfter, documents, circumstances: () => ({ scope, differing, streamed }) };
+  const settling: Settling = {
+    run,
+    settle,
+    trustsIndexes,
+    staleAfter,
+    documents,
+    circumstances: () => ({ scope, differing, streamed, unshown }),
+  };
   let keys: Key[] = [];
   const running = new Set<Promise<void>>();
   let failure: { readonly error: unknown } | undefined;
@@ -197,7 +204,7 @@ const scan = async (verification: Verification, visit: Visit): Promise<void> => 
 const passAlone = async (verification: Verification): Promise<void> => {
   const { run, settings, tallies } = verification;
   const { catalog } = run.session;
-  const candidates = openCandidates(verification, "own");
+  const candidates = openCandidates(verification, { scope: "own" });
   const folds = settings.streamed ? openFolds(catalog, tallies) : undefined;
   const page: Visit["page"] = async ({ items, segment, isLast }) => {
     const slow: Promise<Key | undefined>[] = [];
@@ -264,14 +271,29 @@ const passTogether = async (verification: Verification): Promise<void> => {
   const { run, settings, tallies } = verification;
   const { catalog } = run.session;
   const told = new Set<string>();
-  const candidates = openCandidates(verification, "relations", ({ kind, other }) => {
+  const unshown = new Map<string, Set<string>>();
+  const candidates = openCandidates(verification, { scope: "relations", unshown }, ({ kind, other }) => {
     if (other && markerKinds.has(kind)) told.add(keyId(other));
   });
+  const isTold = settings.streamed && keepsByStream(catalog);
+  // Of facts that nothing shows, one of the items that tell of them is judged.
+  const claimed = new Set<string>();
+  const claim = (seen: Seen): boolean => {
+    if (!isTold || claimed.size >= MOST_WAITING) return false;
+    const differing = differingUnshown(tallies, catalog, seen)
+      .map(keyId)
+      .filter((id) => !claimed.has(id));
+    if (differing.length === 0) return false;
+    for (const id of differing) claimed.add(id);
+    unshown.set(keyId(seen.key), new Set(differing));
+    return true;
+  };
   const waiting: { readonly key: Key; readonly after: number }[] = [];
   const page: Visit["page"] = async ({ items }) => {
     for (const item of items) {
       const seen = seeItem(catalog, item);
-      if (!isSuspect(tallies, catalog, seen, settings)) continue;
+      const tells = claim(seen);
+      if (!tells && !isSuspect(tallies, catalog, seen, settings)) continue;
       const after = seen.kind === "marker" || seen.kind === "guard" ? Number.POSITIVE_INFINITY : repairsBefore(catalog, seen);
       const waits = after > 0 && waiting.length < MOST_WAITING;
       if (waits) waiting.push({ key: keyOfItem(catalog, item), after });
