@@ -3,7 +3,7 @@ import { partWrites } from "../client/writes.ts";
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { addCosts, type Cost } from "../executor/call.ts";
 import { checkLease } from "../executor/jobs/job-store.ts";
-import { type Run, step } from "../executor/jobs/run-job.ts";
+import { keepRate, type Rate, type Run, step } from "../executor/jobs/run-job.ts";
 import type { CallContext } from "../executor/session.ts";
 import { exactText } from "../keys/template.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
@@ -22,7 +22,7 @@ export interface MoveSettings {
   /** How far earlier runs have come. Changed with each page, for the job to save. */
   readonly state: MoveState;
   /** Units a second that it may consume. */
-  readonly rate: { readonly read: number; readonly write: number };
+  readonly rate: Rate;
   /** True to count the rows, and to move nothing. */
   readonly dryRun: boolean;
   /** Called after each page of the table. */
@@ -43,20 +43,9 @@ interface Move extends MoveSettings {
 
 const PAGE = 200;
 const CONCURRENCY = 8;
-const LONGEST_CATCH_UP = 1000;
 
 const spend = ({ run }: Move, cost: Cost): void => {
   run.cost = addCosts(run.cost, cost);
-};
-
-const refuseChanging = ({ fields, parent }: FieldList): void => {
-  const field = fields.find(({ state }) => state !== undefined);
-  if (!field) return;
-  throw new EdgetableError(
-    "grid.retyping",
-    `The values of "${field.name}" (${field.fieldId}) of ${exactText(parent)} are being changed: end that change, by the same call, and run the migration again.`,
-    { retryable: true, details: { field: field.fieldId, parent } },
-  );
 };
 
 /** Says in a parent's list that its values are on their way: from then on writers put them where they will be. */
@@ -66,7 +55,13 @@ const setOut = async (move: Move, list: FieldList): Promise<FieldList> => {
   const { result, cost } = await changeList(model, list.parent, { ...(run.signal && { signal: run.signal }) }, (now) => {
     const { storage } = now;
     if (storage.to !== undefined || storage.at === to) return { result: now };
-    refuseChanging(now);
+    const changing = now.fields.find((field) => field.state !== undefined);
+    if (changing)
+      throw new EdgetableError(
+        "grid.retyping",
+        `The values of "${changing.name}" (${changing.fieldId}) of ${exactText(now.parent)} are being changed: end that change, by the same call, and run the migration again.`,
+        { retryable: true, details: { field: changing.fieldId, parent: now.parent } },
+      );
     const epoch = to === "document" ? storage.epoch + 1 : storage.epoch;
     const moving = { at: storage.at, to, pass, epoch };
     return { storage: moving, result: { ...now, storage: moving } };
@@ -184,7 +179,7 @@ const takePage = async (move: Move, items: readonly Item[], context: CallContext
 const runPass = async (move: Move, take: typeof takePage): Promise<void> => {
   const { run, rate, state } = move;
   const { session } = run;
-  const { effects, catalog } = session;
+  const { catalog } = session;
   for (;;) {
     const before = run.cost;
     const from = state.start ? { ExclusiveStartKey: state.start } : {};
@@ -207,10 +202,7 @@ const runPass = async (move: Move, take: typeof takePage): Promise<void> => {
     });
     move.onPage();
     if (!next) return;
-    const spent = Math.max((run.cost.readUnits - before.readUnits) / rate.read, (run.cost.writeUnits - before.writeUnits) / rate.write);
-    const now = effects.now();
-    run.due = Math.max(run.due, now - LONGEST_CATCH_UP) + spent * 1000;
-    if (run.due > now) await effects.sleep(run.due - now, run.signal);
+    await keepRate(run, before, rate);
   }
 };
 

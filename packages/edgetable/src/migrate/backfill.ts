@@ -4,9 +4,8 @@ import { isSystemItem } from "../schema/system-items.ts";
 import { keyType } from "../schema/layout.ts";
 import type { Item, Key, UpdateItemInput } from "../transport/operations.ts";
 import { isEdgetableError } from "../errors/edgetable-error.ts";
-import type { Cost } from "../executor/call.ts";
 import { isFailedCondition } from "../executor/failed-term.ts";
-import { type Run, step } from "../executor/jobs/run-job.ts";
+import { keepRate, type Rate, type Run, step } from "../executor/jobs/run-job.ts";
 import type { CallContext, Session } from "../executor/session.ts";
 import { type BackfilledEntry, filledAttributes, shapesOf } from "./plan-migration.ts";
 import type { Finding, UnfitItem, WantedKeys } from "./stale-keys.ts";
@@ -58,12 +57,6 @@ export const beginTask = (state: PassState, task: PassState["task"], finish: boo
   else if (state.final !== finish || state.unfit > 0) beginPass(state, finish, state.pass);
   state.task = task;
 };
-
-/** Capacity units a second that a migration may consume. */
-export interface Rate {
-  readonly read: number;
-  readonly write: number;
-}
 
 /** A pass over a table. */
 export interface Pass {
@@ -123,44 +116,32 @@ const write = async (session: Session, update: Parameters<typeof encodeSingle>[1
   }
 };
 
-const takePage = async (session: Session, pass: Pass, items: readonly Item[], context: CallContext): Promise<void> => {
-  const { state, named } = pass;
-  const unfit = (one: UnfitItem): void => {
-    state.unfit++;
-    if (named.length < NAMED) named.push(one);
-  };
-  const stale: Extract<Finding, { readonly kind: "stale" }>[] = [];
-  for (const item of items) {
-    if (isSystemItem(session.catalog, item)) continue;
-    const finding = pass.find(item);
-    if (finding.kind === "unfit") unfit(finding.unfit);
-    else if (finding.kind === "stale") stale.push(finding);
-  }
-  state.stale += stale.length;
-  if (pass.dryRun) return;
-  for (let at = 0; at < stale.length; at += WRITTEN_AT_ONCE) {
-    const some = stale.slice(at, at + WRITTEN_AT_ONCE);
-    const written = await Promise.all(some.map(async ({ update }) => write(session, update, context)));
-    for (const [position, result] of written.entries()) {
-      if (result.kind === "written") state.changed++;
-      else if (result.kind === "refused") {
-        const { update } = some[position]!;
-        const [attribute = ""] = Object.keys(update.changes.set);
-        unfit({ key: update.key, definition: undefined, attribute, problem: "invalid", says: result.says });
-      }
-    }
-  }
-};
-
-const LONGEST_CATCH_UP = 1000;
-
-/** Waits until the rate allows what a run has consumed since its cost was `before`. */
-export const keepRate = async (run: Run, before: Cost, rate: Rate): Promise<void> => {
-  const { effects } = run.session;
-  const spent = Math.max((run.cost.readUnits - before.readUnits) / rate.read, (run.cost.writeUnits - before.writeUnits) / rate.write);
-  const now = effects.now();
-  run.due = Math.max(run.due, now - LONGEST_CATCH_UP) + spent * 1000;
-  if (run.due > now) await effects.sleep(run.due - now, run.signal);
+/** Reads the table, strongly consistent, from where the state says to its end, no faster than the rate. */
+export const readTable = async (
+  run: Run,
+  { state, rate, limit, onPage }: Pick<Pass, "state" | "rate" | "onPage"> & { readonly limit: number },
+  use: (items: readonly Item[], context: CallContext) => Promise<void>,
+): Promise<void> => {
+  const { session } = run;
+  do {
+    const before = run.cost;
+    await step(run, async (context) => {
+      const start = state.start ? { ExclusiveStartKey: state.start } : {};
+      const input = {
+        TableName: session.catalog.table,
+        Limit: limit,
+        ConsistentRead: true,
+        ...start,
+        ReturnConsumedCapacity: "TOTAL",
+      } as const;
+      const { Items = [], LastEvaluatedKey } = await session.send("Scan", input, context);
+      await use(Items, context);
+      state.seen += Items.length;
+      state.start = LastEvaluatedKey;
+    });
+    onPage();
+    await keepRate(run, before, rate);
+  } while (state.start);
 };
 
 /**
@@ -170,20 +151,32 @@ export const keepRate = async (run: Run, before: Cost, rate: Rate): Promise<void
  */
 export const runPass = async (run: Run, pass: Pass): Promise<void> => {
   const { session } = run;
-  const { table } = session.catalog;
-  const { state, rate } = pass;
-  for (;;) {
-    const before = run.cost;
-    await step(run, async (context) => {
-      const start = state.start ? { ExclusiveStartKey: state.start } : {};
-      const input = { TableName: table, Limit: PAGE, ConsistentRead: true, ...start, ReturnConsumedCapacity: "TOTAL" } as const;
-      const { Items = [], LastEvaluatedKey } = await session.send("Scan", input, context);
-      await takePage(session, pass, Items, context);
-      state.seen += Items.length;
-      state.start = LastEvaluatedKey;
-    });
-    pass.onPage();
-    if (!state.start) return;
-    await keepRate(run, before, rate);
-  }
+  const { state, named } = pass;
+  const unfit = (one: UnfitItem): void => {
+    state.unfit++;
+    if (named.length < NAMED) named.push(one);
+  };
+  await readTable(run, { ...pass, limit: PAGE }, async (items, context) => {
+    const stale: Extract<Finding, { readonly kind: "stale" }>[] = [];
+    for (const item of items) {
+      if (isSystemItem(session.catalog, item)) continue;
+      const finding = pass.find(item);
+      if (finding.kind === "unfit") unfit(finding.unfit);
+      else if (finding.kind === "stale") stale.push(finding);
+    }
+    state.stale += stale.length;
+    if (pass.dryRun) return;
+    for (let at = 0; at < stale.length; at += WRITTEN_AT_ONCE) {
+      const some = stale.slice(at, at + WRITTEN_AT_ONCE);
+      const written = await Promise.all(some.map(async ({ update }) => write(session, update, context)));
+      for (const [position, result] of written.entries()) {
+        if (result.kind === "written") state.changed++;
+        else if (result.kind === "refused") {
+          const { update } = some[position]!;
+          const [attribute = ""] = Object.keys(update.changes.set);
+          unfit({ key: update.key, definition: undefined, attribute, problem: "invalid", says: result.says });
+        }
+      }
+    }
+  });
 };

@@ -9,10 +9,6 @@ import { defined } from "../util/invariant.ts";
 const FIRST_POLL = 20;
 const SLOWEST_POLL = 5000;
 
-// UpdateTable: "You can only perform one of these operations at once"; a table that another change is made to is UPDATING.
-const isBusy = (error: unknown): boolean =>
-  isEdgetableError(error) && (error.details["fault"] === "ResourceInUseException" || error.details["fault"] === "LimitExceededException");
-
 /** The table, which must exist. */
 export const theTable = async (run: Run): Promise<TableDescription> => {
   const { session } = run;
@@ -31,9 +27,6 @@ export const theTable = async (run: Run): Promise<TableDescription> => {
 const indexOf = (table: TableDescription, name: string): IndexDescription | undefined =>
   table.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === name);
 
-const isReady = ({ TableStatus, GlobalSecondaryIndexes = [] }: TableDescription): boolean =>
-  TableStatus === "ACTIVE" && GlobalSecondaryIndexes.every(({ IndexStatus }) => IndexStatus === "ACTIVE");
-
 /** Changes the table until a description says that it is as wanted: waits for other changes, and repeats a lost request. */
 const changeTable = async (
   run: Run,
@@ -43,12 +36,15 @@ const changeTable = async (
   const { session } = run;
   for (let wait = FIRST_POLL; ; wait = Math.min(SLOWEST_POLL, wait * 2)) {
     const table = await theTable(run);
-    if (isReady(table)) {
-      if (isDone(table)) return;
+    const { TableStatus, GlobalSecondaryIndexes = [] } = table;
+    const isReady = TableStatus === "ACTIVE" && GlobalSecondaryIndexes.every(({ IndexStatus }) => IndexStatus === "ACTIVE");
+    if (isReady && isDone(table)) return;
+    if (isReady)
       await step(run, async (context) => session.send("UpdateTable", input(table), context)).catch((error: unknown) => {
-        if (!isBusy(error)) throw error;
+        // "You can only perform one of these operations at once" (UpdateTable); a table that another change is made to is UPDATING.
+        const fault = isEdgetableError(error) ? error.details["fault"] : undefined;
+        if (fault !== "ResourceInUseException" && fault !== "LimitExceededException") throw error;
       });
-    }
     await session.effects.sleep(wait, run.signal);
   }
 };

@@ -1,11 +1,11 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { passesOf, refreshItems } from "../executor/facts/refresh-facts.ts";
 import { keyAsText } from "../executor/item-name.ts";
-import { type Run, step } from "../executor/jobs/run-job.ts";
+import type { Rate, Run } from "../executor/jobs/run-job.ts";
 import { FACTS, MARKERS, mendFacts, type MendedFacts, type MendSettings } from "../verify/mend-facts.ts";
 import { REFRESH_PAGE } from "./prices.ts";
 import type { UnfitItem } from "./stale-keys.ts";
-import { beginPass, beginTask, keepRate, type PassState, type Rate } from "./backfill.ts";
+import { beginPass, beginTask, type PassState, readTable } from "./backfill.ts";
 
 /** How derived attributes and copies are computed. */
 export interface DeriveSettings {
@@ -46,33 +46,17 @@ const REFRESH_AGAIN = 3;
  */
 const refresh = async (run: Run, { state, rate, onPage }: DeriveSettings): Promise<void> => {
   const { session } = run;
-  const { catalog, effects } = session;
   if (state.refreshed) return;
   beginTask(state, "refresh", true);
-  const passes = passesOf(catalog);
+  const passes = passesOf(session.catalog);
   for (let failure: Error | undefined; ;) {
-    const before = run.cost;
-    await step(run, async (context) => {
-      const start = state.start ? { ExclusiveStartKey: state.start } : {};
-      const input = {
-        TableName: catalog.table,
-        Limit: REFRESH_PAGE,
-        ConsistentRead: true,
-        ...start,
-        ReturnConsumedCapacity: "TOTAL",
-      } as const;
-      const { Items = [], LastEvaluatedKey } = await session.send("Scan", input, context);
-      const deadline = Math.min(run.deadline, effects.now() + REFRESH_DEADLINE);
-      const { nodes, failed } = await refreshItems(session, Items, { ...context, deadline });
+    await readTable(run, { state, rate, onPage, limit: REFRESH_PAGE }, async (items, context) => {
+      const deadline = Math.min(run.deadline, session.effects.now() + REFRESH_DEADLINE);
+      const { nodes, failed } = await refreshItems(session, items, { ...context, deadline });
       failure ??= failed[0]?.error;
       state.unfit += failed.length;
-      state.seen += Items.length;
       if (state.pass === 1) state.changed += nodes;
-      state.start = LastEvaluatedKey;
     });
-    onPage();
-    await keepRate(run, before, rate);
-    if (state.start) continue;
     if (failure && state.pass >= passes) {
       if (state.pass >= passes + REFRESH_AGAIN || !isEdgetableError(failure) || !failure.retryable) throw failure;
     } else if (state.pass >= passes) break;

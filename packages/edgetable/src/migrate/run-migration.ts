@@ -2,7 +2,7 @@ import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { readExpiry } from "../executor/administer-table.ts";
 import type { Cost } from "../executor/call.ts";
 import { bookkeeping, findJob, type Job, type JobFacts, takeLease } from "../executor/jobs/job-store.ts";
-import { newRun, REQUEST_DEADLINE, type Run, runJob, step } from "../executor/jobs/run-job.ts";
+import { newRun, type Rate, REQUEST_DEADLINE, type Run, runJob, step } from "../executor/jobs/run-job.ts";
 import {
   type ModelRecord,
   type MoveState,
@@ -15,7 +15,7 @@ import { runReshard } from "../executor/reshard/run-reshard.ts";
 import type { Session } from "../executor/session.ts";
 import { endedRenamings } from "../schema/describe-model.ts";
 import type { Item, Key, TableDescription } from "../transport/operations.ts";
-import { beginPass, beginTask, newPasses, type Pass, type PassState, type Rate, runPass, wantedKeys } from "./backfill.ts";
+import { beginPass, beginTask, newPasses, type Pass, type PassState, runPass, wantedKeys } from "./backfill.ts";
 import { createIndex, deleteIndex, missingSettings, readRecovery, setExpiry, setRecovery, setTable, theTable } from "./change-indexes.ts";
 import { derive, type DeriveSettings, reserve, toldOf } from "./derive.ts";
 import { type MigrationPlan, type MigrationStep, planMigration } from "./plan-migration.ts";
@@ -102,11 +102,6 @@ interface Migrating extends Run {
 
 // Without provisioned capacity, a table that was never busier takes 4,000 writes and 12,000 reads a second (on-demand mode).
 const ON_DEMAND: Rate = { read: 12_000, write: 4000 };
-
-const rateOf = ({ ProvisionedThroughput: { ReadCapacityUnits, WriteCapacityUnits } = {} }: TableDescription, share: number): Rate => ({
-  read: (ReadCapacityUnits || ON_DEMAND.read) * share,
-  write: (WriteCapacityUnits || ON_DEMAND.write) * share,
-});
 
 /** Plans the migration of a connection's table. */
 export const planOf = async (
@@ -333,7 +328,11 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
   checkModel(session, record, plan.model);
   checkRefusals(plan);
   if (plan.steps.length === 0) return true;
-  const rate = rateOf(table, settings.share);
+  const { ReadCapacityUnits, WriteCapacityUnits } = table.ProvisionedThroughput ?? {};
+  const rate = {
+    read: (ReadCapacityUnits || ON_DEMAND.read) * settings.share,
+    write: (WriteCapacityUnits || ON_DEMAND.write) * settings.share,
+  };
   const before = settings.dryRun ? record : await begin(run, record);
   const finishes = settings.finish || plan.steps.every(({ kind }) => LASTING.includes(kind));
   for (const task of plan.steps) {

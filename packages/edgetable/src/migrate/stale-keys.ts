@@ -34,6 +34,28 @@ export type Finding =
 const RIGHT: Finding = { kind: "right" };
 const STALE = { reason: "staleRead" } as const;
 
+/** What is found of an item whose attribute cannot be as the model wants it. */
+export const unfitAs = (
+  catalog: Catalog,
+  item: Item,
+  { shape, ...unfit }: Omit<UnfitItem, "key" | "definition"> & { readonly shape: Shape | undefined },
+): Extract<Finding, { readonly kind: "unfit" }> => ({
+  kind: "unfit",
+  unfit: { key: keyOfItem(catalog, item), definition: shape?.definition, ...unfit },
+});
+
+/** What is found of an item that cannot be read. */
+export const unreadable = (
+  catalog: Catalog,
+  item: Item,
+  { shape, problem }: { shape: Shape; problem: UnfitItem["problem"] },
+  error: unknown,
+): Finding => {
+  if (!isEdgetableError(error)) throw error;
+  const { attribute } = error.details;
+  return unfitAs(catalog, item, { shape, attribute: typeof attribute === "string" ? attribute : "", problem, says: error.message });
+};
+
 /** The index keys that a backfill is to make right. */
 export interface WantedKeys {
   readonly catalog: Catalog;
@@ -46,44 +68,17 @@ export interface WantedKeys {
 }
 
 // DynamoDB leaves an item with such a value out of a new index, without a word, and refuses the next write of it.
-const wrongType = (wanted: WantedKeys, item: Item, name: string | undefined): UnfitItem | undefined => {
+const wrongType = (wanted: WantedKeys, item: Item, shape: Shape | undefined): Finding | undefined => {
   for (const [attribute, type] of wanted.types) {
     const value = own(item, attribute);
     if (value === undefined || (type in value && keyTextOf(value) !== "")) continue;
-    return {
-      key: keyOfItem(wanted.catalog, item),
-      definition: name,
-      attribute,
-      problem: "invalid",
-      says: `"${attribute}" holds ${JSON.stringify(value)}, and the index needs ${type === "S" ? "a text that is not empty" : "a number"}.`,
-    };
+    const says = `"${attribute}" holds ${JSON.stringify(value)}, and the index needs ${type === "S" ? "a text that is not empty" : "a number"}.`;
+    return unfitAs(wanted.catalog, item, { shape, attribute, problem: "invalid", says });
   }
   return undefined;
 };
 
-interface Computed {
-  readonly values: ReadonlyMap<string, AttributeValue | undefined>;
-  readonly unfit: UnfitItem | undefined;
-}
-
-const computeKeys = (wanted: WantedKeys, shape: Shape, item: Item, row: Row): Computed => {
-  const { catalog } = wanted;
-  const values = new Map<string, AttributeValue | undefined>();
-  let unfit: UnfitItem | undefined;
-  for (const attribute of wanted.attributes.get(shape) ?? []) {
-    try {
-      values.set(attribute, keyAttribute(catalog, shape, attribute, row));
-    } catch (error) {
-      if (!isEdgetableError(error)) throw error;
-      const problem = error.code === "keys.incomplete" ? "missing" : "invalid";
-      unfit ??= { key: keyOfItem(catalog, item), definition: shape.definition, attribute, problem, says: error.message };
-      values.set(attribute, undefined);
-    }
-  }
-  return { values, unfit };
-};
-
-const correctKeys = (wanted: WantedKeys, shape: Shape, item: Item, values: Computed["values"]): Finding => {
+const correctKeys = (wanted: WantedKeys, shape: Shape, item: Item, values: ReadonlyMap<string, AttributeValue | undefined>): Finding => {
   const { catalog } = wanted;
   const isMissing = (attribute: string): boolean => (values.has(attribute) ? values.get(attribute) === undefined : !(attribute in item));
   const set: Record<string, AttributeValue> = {};
@@ -120,27 +115,26 @@ const correctKeys = (wanted: WantedKeys, shape: Shape, item: Item, values: Compu
 export const findStaleKeys = (wanted: WantedKeys, item: Item): Finding => {
   const { catalog } = wanted;
   const shape = shapeOf(catalog, catalog.shapes, item);
-  if (!shape || !wanted.attributes.has(shape)) {
-    const unfit = wrongType(wanted, item, shape?.definition);
-    return unfit ? { kind: "unfit", unfit } : RIGHT;
-  }
+  if (!shape || !wanted.attributes.has(shape)) return wrongType(wanted, item, shape) ?? RIGHT;
   let row: Row;
   try {
     row = decodeItem(catalog, shape, item);
   } catch (error) {
-    if (!isEdgetableError(error)) throw error;
-    const { attribute } = error.details;
-    const unfit: UnfitItem = {
-      key: keyOfItem(catalog, item),
-      definition: shape.definition,
-      attribute: typeof attribute === "string" ? attribute : "",
-      problem: "invalid",
-      says: error.message,
-    };
-    return { kind: "unfit", unfit };
+    return unreadable(catalog, item, { shape, problem: "invalid" }, error);
   }
-  const { values, unfit } = computeKeys(wanted, shape, item, row);
-  if (unfit && !wanted.leavesOut) return { kind: "unfit", unfit };
+  let unfit: Finding | undefined;
+  const values = new Map<string, AttributeValue | undefined>();
+  for (const attribute of wanted.attributes.get(shape) ?? []) {
+    try {
+      values.set(attribute, keyAttribute(catalog, shape, attribute, row));
+    } catch (error) {
+      if (!isEdgetableError(error)) throw error;
+      const problem = error.code === "keys.incomplete" ? "missing" : "invalid";
+      unfit ??= unfitAs(catalog, item, { shape, attribute, problem, says: error.message });
+      values.set(attribute, undefined);
+    }
+  }
+  if (unfit && !wanted.leavesOut) return unfit;
   const finding = correctKeys(wanted, shape, item, values);
-  return unfit && finding.kind === "right" ? { kind: "unfit", unfit } : finding;
+  return finding.kind === "right" ? (unfit ?? finding) : finding;
 };

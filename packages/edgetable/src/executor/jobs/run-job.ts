@@ -157,3 +157,13 @@ export const pace = async (run: Run, items: number, rate: number): Promise<void>
   run.due = Math.min(Math.max(run.due, now - LONGEST_CATCH_UP), now) + (items / rate) * 1000;
   if (run.due > now) await effects.sleep(run.due - now, run.signal);
 };
+
+/** Units a second that a run may consume. */
+export interface Rate {
+  readonly read: number;
+  readonly write: number;
+}
+
+/** Waits until the rate allows what a run has consumed since its cost was `before`. */
+export const keepRate = async (run: Run, before: Cost, rate: Rate): Promise<void> =>
+  pace(run, Math.max((run.cost.readUnits - before.readUnits) / rate.read, (run.cost.writeUnits - before.writeUnits) / rate.write), 1);
