@@ -4,7 +4,7 @@ import type { LogicalWrite } from "../ir/logical-write.ts";
 import { unfitForMarker } from "../planner/writes/rules/unique-markers.ts";
 import { encodeField as encodeKeyField, readTemplate, renderPartitions, sameValue, type Template } from "../keys/template.ts";
 import { decodeValue, encodeValue, keyTextOf, sameAttribute } from "../requests/attribute-value.ts";
-import { type DriftedField, driftedFields } from "../requests/decode-item.ts";
+import { driftedFields } from "../requests/decode-item.ts";
 import { encodeField, expectedAttributes } from "../requests/encode-item.ts";
 import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
 import type { Maybe } from "../schema/check-values.ts";
@@ -73,14 +73,6 @@ const unfilledKeys = (catalog: Catalog, shape: Shape): readonly string[] => {
   return known;
 };
 
-// A copy may be stored in the key's own notation ("0007" for 7), which it keeps.
-const driftMend = (shape: Shape, { field, value, copy }: DriftedField): AttributeValue => {
-  const source = shape.sources.find(({ template }) => template.carried.includes(field));
-  if (typeof copy === "string" && typeof value !== "string" && !(value instanceof Date) && source)
-    return encodeValue(encodeKeyField(source.template, field, value), field);
-  return encodeField(shape, field, value);
-};
-
 interface Draft {
   readonly findings: Finding[];
   readonly set: Record<string, AttributeValue>;
@@ -139,8 +131,7 @@ export const checkRow = (catalog: Catalog, seen: SeenRow): RowCheck => {
   const { shape, item, row, key } = seen;
   const draft: Draft = { findings: [], set: {}, remove: [] };
   checkComputed(catalog, seen, draft);
-  for (const drifted of driftedFields(shape, item, row)) {
-    const { field, value, copy } = drifted;
+  for (const { field, value, copy } of driftedFields(shape, item, row)) {
     const attribute = shape.stored[field] ?? field;
     draft.findings.push({
       kind: "drift",
@@ -151,7 +142,10 @@ export const checkRow = (catalog: Catalog, seen: SeenRow): RowCheck => {
       expected: value,
       reason: REASONS.drift,
     });
-    draft.set[attribute] = driftMend(shape, drifted);
+    // A copy may be stored in the key's own notation ("0007" for 7), which it keeps.
+    const isNotation = typeof copy === "string" && typeof value !== "string" && !(value instanceof Date);
+    const source = isNotation && shape.sources.find(({ template }) => template.carried.includes(field));
+    draft.set[attribute] = source ? encodeValue(encodeKeyField(source.template, field, value), field) : encodeField(shape, field, value);
   }
   return draft;
 };

@@ -45,19 +45,6 @@ const countersOf = (judging: Judging, { key: node, row }: SeenRow, set: CounterS
   });
 };
 
-const counterStep = (
-  judging: Judging,
-  { catalog, set, row }: { readonly catalog: Judging["catalog"]; readonly set: CounterSet; readonly row: SeenRow["row"] },
-  counter: Counter,
-): WriteItem | undefined => {
-  const { key, item, expected, isRight } = counter;
-  if (isRight) return check(judging, key, item);
-  const about = counterAttributes(catalog, set, row);
-  if (!item) return put(key, { ...key, ...about, ...RISES, ...expected }, [{ kind: "absent", failure: UNSURE }]);
-  const changes = { set: { ...about, ...expected }, remove: [], add: RISES, append: {} };
-  return { kind: "update", key, terms: asRead(judging, item, undefined), shape: undefined, changes };
-};
-
 /**
  * Judges the counters over which a node's aggregates are spread, by the edges that there are. What the node's row shows may be
  * older than its counters and is not compared. All of a set is mended at once, with the node: from then on they hold all that
@@ -94,7 +81,14 @@ export const judgeCounters = (judging: Judging, seen: SeenRow): void => {
     const revision = { N: String(rolled && "N" in rolled ? Number(rolled.N) + 1 : Math.floor(judging.circumstances.now)) };
     const changes = { ...step.changes, set: { ...step.changes.set, ...spread, [ROLLED]: revision } };
     const unrolled = rolled ? [] : settled([{ kind: "equals", attribute: ROLLED, value: undefined, failure: UNSURE }]);
-    const steps = counters.flatMap((one) => counterStep(judging, { catalog, set, row }, one) ?? []);
+    const about = counterAttributes(catalog, set, row);
+    const steps = counters.map((one): WriteItem => {
+      if (one.isRight) return check(judging, one.key, one.item);
+      const held = { ...about, ...one.expected };
+      if (!one.item) return put(one.key, { ...one.key, ...RISES, ...held }, [{ kind: "absent", failure: UNSURE }]);
+      const added = { set: held, remove: [], add: RISES, append: {} };
+      return { kind: "update", key: one.key, terms: asRead(judging, one.item, undefined), shape: undefined, changes: added };
+    });
     judging.problems.push({
       findings: [first, ...rest],
       mend: writes({ ...step, terms: [...step.terms, ...unrolled], changes }, ...steps),

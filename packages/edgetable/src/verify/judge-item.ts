@@ -3,11 +3,11 @@ import { decodeValue } from "../requests/attribute-value.ts";
 import type { Shape } from "../schema/catalog.ts";
 import { DELETING, EXPIRES, KIND, UNTIL } from "../schema/system-items.ts";
 import { jobState, systemKeyItem } from "../schema/system-keys.ts";
-import type { Item } from "../transport/operations.ts";
 import { checkRow } from "./check-row.ts";
 import type { Finding } from "./finding.ts";
 import { keysOfWrongAggregates } from "./judge-counts.ts";
 import { asRead, check, deletion, itemAt, type Judging, none, orphan, report, writes } from "./judging.ts";
+import { numberIn } from "./relations.ts";
 import type { Seen, SeenRow } from "./see-item.ts";
 
 const DAY = 86_400_000;
@@ -59,49 +59,35 @@ export const judgeMark = (judging: Judging, { key, item, shape }: Seen & { reado
   );
 };
 
-const numberOf = (item: Item, attribute: string): number => {
-  const value = item[attribute];
-  return value && "N" in value ? Number(value.N) : 0;
-};
-
-const judgeJob = (judging: Judging, { key, item }: Seen): void => {
-  if (numberOf(item, UNTIL) > judging.circumstances.now - DAY) return;
-  const kind = item[KIND] && decodeValue(item[KIND]);
-  // The positions of a stream's consumers. They outlive what they were for, or it would be read again.
-  if (kind === "stream") return;
-  const finding: Finding = {
-    kind: "abandonedJob",
-    key,
-    attribute: UNTIL,
-    stored: kind,
-    reason: `A job (${String(kind)}) that was cut off and not resumed.`,
-  };
-  // What a deletion or a change of copies has begun is ended by resuming it.
-  const mend = kind === "delete" || kind === "copy" ? none("Resume it: db.jobs.resumeAll().") : orphan(deletion(judging, { key, item }));
-  report(judging, finding, mend);
-};
-
-const judgeCursor = (judging: Judging, { key, item }: Seen): void => {
-  const attribute = judging.catalog.ttl ?? EXPIRES;
-  const expires = numberOf(item, attribute) * 1000;
-  if (expires === 0 || expires > judging.circumstances.now - DAY) return;
-  const finding: Finding = {
-    kind: "expiredCursor",
-    key,
-    attribute,
-    stored: expires / 1000,
-    reason: "Nothing has removed it since it expired.",
-  };
-  report(judging, finding, writes(deletion(judging, { key, item })));
-};
-
 /** Judges an item that is no row and of which nothing else tells. */
 export const judgeAlone = (judging: Judging, seen: Exclude<Seen, SeenRow>): void => {
   const { key, item } = seen;
-  if (seen.kind === "job") judgeJob(judging, seen);
-  if (seen.kind === "cursor") judgeCursor(judging, seen);
-  if (seen.kind === "counter") judgeMark(judging, seen);
-  if (seen.kind !== "unclaimed") return;
-  const { nearest, attribute, reason } = seen;
-  report(judging, { kind: "unclaimed", key, definition: nearest, attribute, reason }, orphan(deletion(judging, { key, item })));
+  const removal = deletion(judging, { key, item });
+  const longAgo = judging.circumstances.now - DAY;
+  switch (seen.kind) {
+    case "job": {
+      const stored = item[KIND] && decodeValue(item[KIND]);
+      // The positions of a stream's consumers outlive what they were for, or it would be read again.
+      if (numberIn(item, UNTIL) > longAgo || stored === "stream") return;
+      const reason = `A job (${String(stored)}) that was cut off and not resumed.`;
+      // What a deletion or a change of copies has begun is ended by resuming it.
+      const mend = stored === "delete" || stored === "copy" ? none("Resume it: db.jobs.resumeAll().") : orphan(removal);
+      return report(judging, { kind: "abandonedJob", key, attribute: UNTIL, stored, reason }, mend);
+    }
+    case "cursor": {
+      const attribute = judging.catalog.ttl ?? EXPIRES;
+      const stored = numberIn(item, attribute);
+      if (stored === 0 || stored * 1000 > longAgo) return;
+      const reason = "Nothing has removed it since it expired.";
+      return report(judging, { kind: "expiredCursor", key, attribute, stored, reason }, writes(removal));
+    }
+    case "counter":
+      return judgeMark(judging, seen);
+    case "unclaimed": {
+      const { nearest, attribute, reason } = seen;
+      return report(judging, { kind: "unclaimed", key, definition: nearest, attribute, reason }, orphan(removal));
+    }
+    default:
+      return undefined;
+  }
 };

@@ -19,7 +19,6 @@ import type { EndId } from "../ir/logical-write.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
 import { encodeField } from "../requests/encode-item.ts";
-import type { Catalog } from "../schema/catalog.ts";
 import { factKeyItem } from "../schema/system-keys.ts";
 import type { DerivedFact } from "../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
@@ -36,16 +35,6 @@ interface Contributed {
 }
 
 const holderAt = ({ catalog }: Session, { type, id }: EndId): FactHolder => defined(holderOf(catalog, type, id), type);
-
-/** The reads that find the rows which derived attributes of a node or edge range over. */
-const sourcesOf = (catalog: Catalog, holder: FactHolder, facts: readonly DerivedFact[]): readonly Source[] => {
-  const { entry, id } = holder;
-  return [...new Map(facts.map((fact) => [overText(fact), fact])).values()].flatMap((fact): readonly Source[] => {
-    if ("node" in fact) return [planOver(catalog, fact, { type: entry.name, id })];
-    const [{ shape }] = placesOf(holder) as [EdgeCopy];
-    return plansBetween(catalog, fact, [endOf(shape, "from", id["from"] as Row), endOf(shape, "to", id["to"] as Row)]);
-  });
-};
 
 /** The items that decide what the rows that were found contribute, strongly consistent: read again where a copy or an index was found. */
 const decidingItems = async (
@@ -70,7 +59,14 @@ const decidingItems = async (
 const readContributions = async (session: Session, holder: FactHolder, context: CallContext): Promise<ReadonlyMap<string, Contributed>> => {
   const { catalog } = session;
   const found = new Map<string, Contributed>();
-  for (const source of sourcesOf(catalog, holder, streamedFacts(catalog, holder.entry))) {
+  const { entry, id } = holder;
+  const facts = new Map(streamedFacts(catalog, entry).map((fact) => [overText(fact), fact]));
+  const sources = [...facts.values()].flatMap((fact): readonly Source[] => {
+    if ("node" in fact) return [planOver(catalog, fact, { type: entry.name, id })];
+    const [{ shape }] = placesOf(holder) as [EdgeCopy];
+    return plansBetween(catalog, fact, [endOf(shape, "from", id["from"] as Row), endOf(shape, "to", id["to"] as Row)]);
+  });
+  for (const source of sources) {
     const isWhole = source.plan.consistency !== "eventual";
     await eachPage(session, source, context, async (items) => {
       for (const item of await decidingItems(session, { items, isWhole }, context))
@@ -80,24 +76,6 @@ const readContributions = async (session: Session, holder: FactHolder, context: 
     });
   }
   return found;
-};
-
-/** The number of memos that say something else than their rows. */
-const differingMemos = async (
-  session: Session,
-  holder: FactHolder,
-  contributed: ReadonlyMap<string, Contributed>,
-  context: CallContext,
-): Promise<number> => {
-  const missing = new Set(contributed.keys());
-  let differing = 0;
-  for (const over of new Set(streamedFacts(session.catalog, holder.entry).map(overText)))
-    await eachMemo(session, { holder, over, context }, (contribution, source) => {
-      const id = placeId(session.catalog, { holder, over, source });
-      missing.delete(id);
-      if (!sameContribution(contribution, contributed.get(id)?.contribution)) differing++;
-    });
-  return differing + missing.size;
 };
 
 /** The attributes of {@link readStreamed}'s item. */
@@ -134,7 +112,16 @@ export const readStreamed = async (session: Session, need: StreamNeed, context: 
   for (const name in set) expected[name] = name in exact ? { N: exact[name]! } : encodeField(shape, name, set[name]);
   const [stored = {}] = await batchGet(session, { keys: [factKeyItem(catalog, holder.facts)], consistent: true }, context);
   const kept = Object.fromEntries(Object.entries(sumsIn(stored)).map(([name, N]) => [name, { N }]));
-  const memos = await differingMemos(session, holder, contributed, context);
+  // Memos that say something else than their rows, and rows without one.
+  const missing = new Set(contributed.keys());
+  let differing = 0;
+  for (const over of new Set(facts.map(overText)))
+    await eachMemo(session, { holder, over, context }, (contribution, source) => {
+      const id = placeId(catalog, { holder, over, source });
+      missing.delete(id);
+      if (!sameContribution(contribution, contributed.get(id)?.contribution)) differing++;
+    });
+  const memos = differing + missing.size;
   const long = Object.keys(tooLong).map((attribute) => ({ S: attribute }));
   return { [EXPECTED]: { M: expected }, [TOO_LONG]: { L: long }, [SUMS]: { M: added }, [KEPT]: { M: kept }, [MEMOS]: { N: String(memos) } };
 };

@@ -107,13 +107,6 @@ export const eachPage = async (
 /** The name of what one counter of a node has to count, among the sums of the node. */
 export const counterSum = (counter: Key, name: string): string => `${keyId(counter)} ${name}`;
 
-/** True if the indexes that are read hold all attributes. */
-const showsAll = ({ indexes }: Catalog, { plan: { sources } }: Source): boolean =>
-  sources.every(
-    (one) =>
-      one.kind !== "query" || one.index === undefined || indexes.some(({ name, projection }) => name === one.index && projection === "ALL"),
-  );
-
 /** Adds up what a node's edges and parts make of the attributes that transactions keep in its item. */
 export const readSums = async (
   session: Session,
@@ -147,7 +140,13 @@ export const readSums = async (
   };
   for (const fact of sources.values()) {
     const source = planOver(catalog, fact, need.node);
-    const isWhole = source.plan.consistency !== "eventual" || (need.trustsIndexes && showsAll(catalog, source));
+    const showsAll = source.plan.sources.every(
+      (one) =>
+        one.kind !== "query" ||
+        one.index === undefined ||
+        catalog.indexes.some(({ name, projection }) => name === one.index && projection === "ALL"),
+    );
+    const isWhole = source.plan.consistency !== "eventual" || (need.trustsIndexes && showsAll);
     await eachPage(session, source, context, async (items) => {
       for (const seen of await leadingRows(session, { items, isWhole }, context)) add(seen);
     });

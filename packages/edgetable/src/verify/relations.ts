@@ -134,7 +134,8 @@ export const guardedNode = (catalog: Catalog, item: Item): { readonly node: EndE
   return undefined;
 };
 
-const numberIn = (item: Item, attribute: string): number => {
+/** The number that an attribute holds; 0 if it holds none. */
+export const numberIn = (item: Item, attribute: string): number => {
   const value = item[attribute];
   return value && "N" in value ? Number(value.N) : 0;
 };
@@ -199,50 +200,37 @@ export const counterOwner = (
   return set && key && { set, key, id };
 };
 
-// The node speaks for all its counters: one that is not there says nothing of what it does not count.
-const counterSayings = (
-  catalog: Catalog,
-  { key, item, row, shape }: Pick<SeenRow, "key" | "item" | "row" | "shape">,
-  sayings: Saying[],
-): void => {
-  const entry = catalog.nodes[shape.definition];
-  for (const set of entry ? counterSetsOf(catalog, entry) : []) {
-    if (!holdsAll(set, item)) sayings.push({ kind: "sum", id: sumId(key, set.name), contents: MISSING, times: 1, isOwn: true });
-    for (const counter of counterKeys(catalog, set, row))
-      for (const name of countedNames(set))
-        sayings.push({ kind: "sum", id: sumId(counter, name), contents: NO_CONTENTS, times: 0, isOwn: true });
-  }
-};
-
-/** True if a stored average is the one that follows from the sum and the number beside it. */
-const showsAverage = (
-  stored: AttributeValue | undefined,
-  [sum = ZERO, number = ZERO]: readonly (AttributeValue | undefined)[],
-): boolean => {
-  if (!("N" in sum) || !("N" in number)) return false;
-  return sameNumbers(stored, Number(number.N) === 0 ? undefined : String(Number(sum.N) / Number(number.N)));
-};
-
 /** What a node's item says of the facts that its edges and parts make, or take from it. */
 const nodeSayings = (catalog: Catalog, { key, item, row, shape }: SeenRow, sayings: Saying[]): void => {
   const { aggregates: facts, copies } = catalog.facts;
-  counterSayings(catalog, { key, item, row, shape }, sayings);
+  const own = (name: string, times: number | string, contents = NO_CONTENTS, of = key): void =>
+    void sayings.push({ kind: "sum", id: sumId(of, name), contents, times, isOwn: true });
+  const entry = catalog.nodes[shape.definition];
+  // The node speaks for all its counters: one that is not there says nothing of what it does not count.
+  for (const set of entry ? counterSetsOf(catalog, entry) : []) {
+    if (!holdsAll(set, item)) own(set.name, 1, MISSING);
+    for (const counter of counterKeys(catalog, set, row)) for (const name of countedNames(set)) own(name, 0, NO_CONTENTS, counter);
+  }
   for (const { node, attribute, operation, ...fact } of facts) {
     if (node !== shape.definition || !isKeptInNode(fact)) continue;
     const names = operation === "average" ? [sumHidden(attribute), countHidden(attribute)] : [attribute];
     const values = names.map((name) => item[name]);
     // An item that is older than the declaration has no such attribute. Nothing takes this off, nor what is no number.
-    const isWrong = operation === "average" ? !showsAverage(item[attribute], values) : !values[0] || !("N" in values[0]);
-    if (isWrong) sayings.push({ kind: "sum", id: sumId(key, attribute), contents: MISSING, times: 1, isOwn: true });
-    for (const [at, name] of names.entries())
-      sayings.push({ kind: "sum", id: sumId(key, name), contents: NO_CONTENTS, times: negateDecimal(decimalIn(values[at])), isOwn: true });
+    let isWrong = !values[0] || !("N" in values[0]);
+    if (operation === "average") {
+      const [sum = ZERO, number = ZERO] = values;
+      const average = "N" in sum && "N" in number && Number(number.N) !== 0 ? String(Number(sum.N) / Number(number.N)) : undefined;
+      isWrong = !("N" in sum && "N" in number && sameNumbers(item[attribute], average));
+    }
+    if (isWrong) own(attribute, 1, MISSING);
+    for (const [at, name] of names.entries()) own(name, negateDecimal(decimalIn(values[at])));
   }
-  for (const fact of copies)
-    if (isSource(catalog, fact, shape.definition)) sayings.push({ kind: "there", id: sourceId(key, fact, valueAt(row, fact.of)) });
+  for (const fact of copies) {
+    const { onto, end } = fact;
+    const sources = onto.kind === "part" ? [catalog.parts[onto.name]?.definition.of] : catalog.edges[onto.name]?.[end];
+    if (sources?.includes(shape.definition)) sayings.push({ kind: "there", id: sourceId(key, fact, valueAt(row, fact.of)) });
+  }
 };
-
-const isSource = (catalog: Catalog, { onto, end }: CopyFact, node: string): boolean =>
-  onto.kind === "part" ? catalog.parts[onto.name]?.definition.of === node : (catalog.edges[onto.name]?.[end].includes(node) ?? false);
 
 const hasStreamedFacts = (catalog: Catalog, entry: NodeEntry | EdgeEntry): boolean => streamedFacts(catalog, entry).length > 0;
 

@@ -85,14 +85,6 @@ export const progressOf = (verification: Verification): VerifyProgress => {
   return { pass, items: seen, findings: countOf(kinds, "count"), repaired: countOf(kinds, "repaired"), cost: costOf(verification) };
 };
 
-const reportProgress = (verification: Verification): void => {
-  const { run, settings } = verification;
-  const now = run.session.effects.now();
-  if (!settings.onProgress || !hasPassed(settings.progressEvery, verification.reported, now)) return;
-  verification.reported = now;
-  settings.onProgress(progressOf(verification));
-};
-
 // "BatchGetItem: 100 items", ServiceQuotas: an item with its relations takes about three.
 const AT_ONCE = 100;
 const BATCHES = 4;
@@ -192,7 +184,10 @@ const scan = async (verification: Verification, visit: Visit): Promise<void> => 
       restedAt = session.effects.now();
     }
     verification.seen += items.length;
-    reportProgress(verification);
+    if (settings.onProgress && hasPassed(settings.progressEvery, verification.reported, session.effects.now())) {
+      verification.reported = session.effects.now();
+      settings.onProgress(progressOf(verification));
+    }
     if (limit !== undefined && verification.seen >= limit) return;
     if (units === undefined) continue;
     await pace(run, meter.readUnits - paid, units);

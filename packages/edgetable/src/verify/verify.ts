@@ -14,7 +14,7 @@ import type { Finding } from "./finding.ts";
 import type { RepairWrite } from "./repair.ts";
 import { checkStateFile, fingerprintOf, readState, removeState, type SavedState, saveState, stateFileOf } from "./state-file.ts";
 import { costOf, progressOf, runVerification, type Verification, type VerifyProgress, type VerifySettings } from "./run-verify.ts";
-import { bitsFor, openTallies, type Tallies } from "./tallies.ts";
+import { bitsFor, openTallies } from "./tallies.ts";
 
 /** How a table is verified. */
 export interface VerifyOptions {
@@ -125,27 +125,6 @@ const verifyChecks: OptionChecks<VerifyOptions> = {
   progressEvery: [1, 600_000],
 };
 
-const settingsOf = (options: VerifyOptions): VerifySettings => {
-  const { segments = 8, concurrency = 8, units, limit, differing = "report", settle = 1000, staleAfter = 10_000 } = options;
-  const { repair = false, onWrite, deleteOrphans = false, onFinding, onProgress, progressEvery = 1000 } = options;
-  const mode = repair === "dryRun" ? repair : "repair";
-  return {
-    segments,
-    concurrency,
-    units,
-    differing,
-    streamed: true,
-    documents: { compareRow, followDocuments },
-    settle,
-    staleAfter,
-    limit,
-    repair: repair === false ? undefined : { mode, deletesOrphans: deleteOrphans, onWrite },
-    onFinding,
-    onProgress,
-    progressEvery,
-  };
-};
-
 /** One call of `verify`. */
 interface VerifyCall {
   readonly session: Session;
@@ -153,13 +132,6 @@ interface VerifyCall {
   readonly settings: VerifySettings;
   readonly given: VerifyOptions;
 }
-
-const openMemory = async ({ session, run, given }: VerifyCall, meter: Meter): Promise<Tallies> => {
-  const { effects, catalog } = session;
-  const context = { meter, signal: run.signal, deadline: Math.min(run.deadline, effects.now() + REQUEST_DEADLINE) };
-  const { Table } = await session.send("DescribeTable", { TableName: catalog.table }, context);
-  return openTallies({ seed: Math.floor(effects.random() * 2 ** 32), bits: bitsFor(given.expectedItems ?? Table?.ItemCount ?? 0) });
-};
 
 /** Where a job keeps its state, and under which names. */
 interface Keeping extends Pick<SavedState, "run" | "fingerprint"> {
@@ -170,7 +142,14 @@ const openVerification = async (call: VerifyCall, keeping: Keeping | undefined) 
   const { session, run, settings, given } = call;
   const meter = new Meter(0);
   const saved = keeping && (await readState(keeping.path, keeping));
-  const tallies = saved?.tallies ?? (await openMemory(call, meter));
+  let tallies = saved?.tallies;
+  if (!tallies) {
+    const { effects, catalog } = session;
+    const context = { meter, signal: run.signal, deadline: Math.min(run.deadline, effects.now() + REQUEST_DEADLINE) };
+    const { Table } = await session.send("DescribeTable", { TableName: catalog.table }, context);
+    const bits = bitsFor(given.expectedItems ?? Table?.ItemCount ?? 0);
+    tallies = openTallies({ seed: Math.floor(effects.random() * 2 ** 32), bits });
+  }
   const collector = openCollector(given.examples ?? EXAMPLES, saved?.state.kinds);
   const { pass = 1, position, items = 0, unsettled = 0 } = saved?.state ?? {};
   const save = async (): Promise<void> => {
@@ -252,8 +231,24 @@ const runAsJob = async (call: VerifyCall, job: string): Promise<VerifyReport> =>
 export const verify = async (db: object, options: VerifyOptions = {}): Promise<VerifyReport> => {
   const { session } = driverOf(db);
   const given = checkOptions(options, verifyChecks);
-  const settings = settingsOf(given);
-  const { job } = given;
+  const { segments = 8, concurrency = 8, units, limit, differing = "report", settle = 1000, staleAfter = 10_000, job } = given;
+  const { repair = false, onWrite, deleteOrphans = false, onFinding, onProgress, progressEvery = 1000 } = given;
+  const mode = repair === "dryRun" ? repair : "repair";
+  const settings: VerifySettings = {
+    segments,
+    concurrency,
+    units,
+    differing,
+    streamed: true,
+    documents: { compareRow, followDocuments },
+    settle,
+    staleAfter,
+    limit,
+    repair: repair === false ? undefined : { mode, deletesOrphans: deleteOrphans, onWrite },
+    onFinding,
+    onProgress,
+    progressEvery,
+  };
   const again = job === undefined ? "call again" : "call again to resume";
   const run = newRun(session, {
     what: "The verification",
