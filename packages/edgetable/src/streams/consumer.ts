@@ -81,15 +81,6 @@ export interface StreamConsumer {
   run(options?: ConsumeOptions): Promise<StreamProgress>;
 }
 
-const placeOf = (place: LeanTransportOptions | Place | undefined): LeanTransportOptions => {
-  if (place) return place;
-  throw new EdgetableError(
-    "plan.invalidOption",
-    'The connection has a transport or client of its own, which does not tell where the stream is: give `stream`, such as { region: "eu-central-1" } or { endpoint }.',
-    { details: { option: "stream" } },
-  );
-};
-
 /**
  * The transport of a table's stream: the given one, or one of its own for a place, which is closed in the end.
  *
@@ -100,7 +91,14 @@ export const openTransport = (
   place: Place | undefined,
 ): { readonly transport: StreamTransport; readonly close: () => Promise<void> } => {
   if (stream !== undefined && "send" in stream) return { transport: stream, close: async () => undefined };
-  const transport = createLeanStreamTransport(placeOf(stream ?? place));
+  const given = stream ?? place;
+  if (!given)
+    throw new EdgetableError(
+      "plan.invalidOption",
+      'The connection has a transport or client of its own, which does not tell where the stream is: give `stream`, such as { region: "eu-central-1" } or { endpoint }.',
+      { details: { option: "stream" } },
+    );
+  const transport = createLeanStreamTransport(given);
   return { transport, close: async () => transport.close() };
 };
 

@@ -108,9 +108,6 @@ const identityOf = (catalog: Catalog, { shape, row }: State): string => {
   );
 };
 
-const changedFields = (before: Row, after: Row): readonly string[] =>
-  [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((field) => !isDeepStrictEqual(before[field], after[field]));
-
 /**
  * The events of a record, in the order in which a reader should learn of them: what is gone before what is new. None for
  * Edgetable's own items, for an edge's second copy, and where no attribute of the model changed.
@@ -133,7 +130,8 @@ export const eventsOf = (catalog: Catalog, record: StreamRecord): readonly (Chan
       tell(gone, state, { kind, before: state.row, after: undefined, changed: Object.keys(state.row) });
       continue;
     }
-    const changed = changedFields(state.row, now.row);
+    const fields = new Set([...Object.keys(state.row), ...Object.keys(now.row)]);
+    const changed = [...fields].filter((field) => !isDeepStrictEqual(state.row[field], now.row[field]));
     if (changed.length > 0) tell(here, now, { kind: changes, before: state.row, after: now.row, changed });
   }
   for (const state of left.values())

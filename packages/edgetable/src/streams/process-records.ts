@@ -1,7 +1,6 @@
 import type { Session } from "../executor/session.ts";
 import { keyId } from "../ir/write-plan.ts";
 import { keyOfItem } from "../requests/encode-item.ts";
-import type { Catalog } from "../schema/catalog.ts";
 import { checkOptions, type OptionChecks } from "../util/check-options.ts";
 import { callHandler, type Tries } from "./call-handler.ts";
 import { FACTS_HANDLER, type Handler, readHandlers } from "./handlers.ts";
@@ -81,18 +80,6 @@ interface Lane {
   readonly records: readonly StreamRecord[];
 }
 
-const lanesOf = (catalog: Catalog, handlers: readonly Handler[], records: readonly StreamRecord[]): readonly Lane[] => {
-  const byItem = new Map<string, StreamRecord[]>();
-  for (const record of records) {
-    // The attributes of a key come in any order.
-    const id = keyId(keyOfItem(catalog, record.key));
-    const known = byItem.get(id);
-    if (known) known.push(record);
-    else byItem.set(id, [record]);
-  }
-  return handlers.flatMap((handler) => Array.from(byItem.values(), (own) => ({ handler, records: own })));
-};
-
 /**
  * The processor that Lambda's handler and the consumer share.
  *
@@ -129,7 +116,15 @@ export const createProcessor = (session: Session, given: object, options: Proces
   };
 
   const runHandlers = async (records: readonly StreamRecord[], tries: Tries, failed: Set<StreamRecord>): Promise<void> => {
-    const lanes = lanesOf(session.catalog, handlers, records).values();
+    const byItem = new Map<string, StreamRecord[]>();
+    for (const record of records) {
+      // The attributes of a key come in any order.
+      const id = keyId(keyOfItem(session.catalog, record.key));
+      const known = byItem.get(id);
+      if (known) known.push(record);
+      else byItem.set(id, [record]);
+    }
+    const lanes = handlers.flatMap((handler) => Array.from(byItem.values(), (own): Lane => ({ handler, records: own }))).values();
     const worker = async (): Promise<void> => {
       for (const lane of lanes) await runLane(lane, tries, failed);
     };

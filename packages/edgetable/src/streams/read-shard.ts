@@ -155,11 +155,6 @@ const processPage = async (reading: Reading, page: HeldPage, records: readonly S
   }
 };
 
-const lagOf = ({ session }: Reading, records: readonly StreamRecord[]): number => {
-  const last = records.at(-1);
-  return last ? Math.max(0, session.effects.now() - last.time) : 0;
-};
-
 /** Ends a reader, so that the shard is read again from its position. */
 const isLate = (shard: string): EdgetableError =>
   new EdgetableError("execute.conflict", `Copies of a change in ${shard} could not be refreshed: it is read again from its position.`, {
@@ -190,13 +185,13 @@ const readToEnd = async (reading: Reading): Promise<void> => {
     }
     const read = page.records.map((one) => readRecord(one, catalog.table));
     const records = read.filter(({ time }) => time >= state.since - TIME_STAMP);
-    const last = read.at(-1)?.sequence;
-    if (last !== undefined) {
+    const last = read.at(-1);
+    if (last?.sequence !== undefined) {
       reports.onBegin();
       const begun = position.begin();
       try {
         await processPage(reading, begun, records);
-        if (!signal.aborted) begun.moveTo(last);
+        if (!signal.aborted) begun.moveTo(last.sequence);
       } finally {
         begun.end();
       }
@@ -204,7 +199,7 @@ const readToEnd = async (reading: Reading): Promise<void> => {
     if (signal.aborted) return;
     reports.onPage({
       records: records.filter(({ before, after }) => !isSystemItem(catalog, after ?? before ?? {})).length,
-      lag: lagOf(reading, read),
+      lag: last ? Math.max(0, effects.now() - last.time) : 0,
     });
     // The reader is not idle: what is late is still to be done.
     if (position.isHeld) reports.onBegin();

@@ -43,16 +43,6 @@ export interface WrittenRecord extends Omit<WireStreamRecord, "userIdentity"> {
 
 const KINDS = { INSERT: "insert", MODIFY: "modify", REMOVE: "remove" } as const;
 
-// "Records[].userIdentity: Service, dynamodb.amazonaws.com" (Record, DynamoDB Streams API reference).
-const isExpiry = (identity: UserIdentity | null | undefined): boolean =>
-  (identity?.Type ?? identity?.type) === "Service" && (identity?.PrincipalId ?? identity?.principalId) === "dynamodb.amazonaws.com";
-
-// Seconds, milliseconds and microseconds of this century have 10, 13 and 16 digits.
-const inMilliseconds = (time: number): number => {
-  if (time > 1e14) return time / 1000;
-  return time > 1e11 ? time : time * 1000;
-};
-
 const invalid = (what: string, record: unknown): EdgetableError =>
   new EdgetableError("stream.invalidRecord", `A record of the stream ${what}. Send only events of this table's stream to the handler.`, {
     details: { id: (record as { readonly eventID?: unknown } | undefined)?.eventID },
@@ -89,15 +79,19 @@ export const readRecord = (written: WrittenRecord | null | undefined, table: str
       `A record of "${table}" has no ${kind !== "remove" && !NewImage ? "new" : "old"} image (its stream records ${StreamViewType ?? "less"}), and events need NEW_AND_OLD_IMAGES. A stream's view type cannot be changed: switch the stream off, let its readers finish, and enable it again with \`edgetable table create --stream\`.`,
       { details: { table, viewType: StreamViewType } },
     );
+  // Seconds, milliseconds and microseconds of this century have 10, 13 and 16 digits.
+  const time = ApproximateCreationDateTime;
+  const { Type, type, PrincipalId, principalId } = userIdentity ?? {};
   return {
     id: eventID,
     kind,
     key: Keys,
     before: kind === "insert" ? undefined : OldImage,
     after: kind === "remove" ? undefined : NewImage,
-    time: inMilliseconds(ApproximateCreationDateTime),
+    time: time > 1e14 ? time / 1000 : time > 1e11 ? time : time * 1000,
     sequence: SequenceNumber,
-    expired: kind === "remove" && isExpiry(userIdentity),
+    // "Records[].userIdentity: Service, dynamodb.amazonaws.com" (Record, DynamoDB Streams API reference).
+    expired: kind === "remove" && (Type ?? type) === "Service" && (PrincipalId ?? principalId) === "dynamodb.amazonaws.com",
   };
 };
 

@@ -77,7 +77,7 @@ export interface ConsumerRun {
 }
 
 /** A shard that is being read. */
-interface Reader {
+interface ShardReader {
   readonly stop: AbortController;
   readonly ended: Promise<void>;
 }
@@ -90,7 +90,7 @@ const LONGEST_PAUSE = 2000;
 const WAIT = 1000;
 
 /** Counts what readers tell. */
-const countProgress = (session: Session, readers: ReadonlyMap<string, Reader>) => {
+const countProgress = (session: Session, readers: ReadonlyMap<string, ShardReader>) => {
   const { effects } = session;
   const counts = { records: 0, deadLetters: 0, failures: 0, gaps: 0, stale: 0 };
   const lags = new Map<string, number>();
@@ -155,7 +155,7 @@ interface Consumer {
   readonly leases: ShardLeases;
   readonly processor: Processor;
   readonly settings: ConsumerSettings;
-  readonly readers: Map<string, Reader>;
+  readonly readers: Map<string, ShardReader>;
   readonly counted: ReturnType<typeof countProgress>;
   /** Aborted by the caller, by `close`, and by `end`. */
   readonly signal: AbortSignal;
@@ -315,7 +315,7 @@ export const runConsumer = async ({
   running,
   signal,
 }: ConsumerRun): Promise<StreamProgress> => {
-  const readers = new Map<string, Reader>();
+  const readers = new Map<string, ShardReader>();
   const counted = countProgress(session, readers);
   const ending = new AbortController();
   const stopping = abortedByClose(session, signal ? AbortSignal.any([signal, ending.signal]) : ending.signal);

@@ -1,5 +1,5 @@
-import { overText, type Place } from "../executor/facts/contributions.ts";
-import { copyShape, type FanOut, streamedCopies } from "../executor/facts/refresh-copies.ts";
+import { overText } from "../executor/facts/contributions.ts";
+import { copyShape, streamedCopies } from "../executor/facts/refresh-copies.ts";
 import type { Triggered } from "../executor/facts/triggers.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { CopyFact, DerivedFact } from "../schema/facts.ts";
@@ -27,16 +27,6 @@ const bounded = <Fact extends DerivedFact | CopyFact>(facts: readonly Fact[]): r
 
 const ownerOf = (fact: DerivedFact): string => ("node" in fact ? fact.node : fact.edge);
 
-const isAt =
-  (fact: DerivedFact) =>
-  ({ holder, over }: Pick<Place, "holder" | "over">): boolean =>
-    holder.entry.name === ownerOf(fact) && overText(fact) === over;
-
-const isOnto =
-  ({ onto, end }: CopyFact) =>
-  (fanOut: FanOut): boolean =>
-    fanOut.onto.kind === onto.kind && fanOut.onto.name === onto.name && fanOut.end === end;
-
 /**
  * The facts that followed a change too late. Of each, the one that took longest.
  *
@@ -55,10 +45,18 @@ export const staleFacts = (catalog: Catalog, refreshed: readonly RefreshedChange
   for (const { cause, places, holders, copies: copied, fanOuts } of refreshed) {
     const staleness = now - cause.time;
     for (const fact of aggregates)
-      if (places.some(isAt(fact)) || holders.some(({ entry }) => entry.name === ownerOf(fact))) judge(ownerOf(fact), fact, staleness);
+      if (
+        places.some(({ holder, over }) => holder.entry.name === ownerOf(fact) && overText(fact) === over) ||
+        holders.some(({ entry }) => entry.name === ownerOf(fact))
+      )
+        judge(ownerOf(fact), fact, staleness);
     const shape = copied.length > 0 ? copyShape(catalog, cause.after) : undefined;
     const own: readonly CopyFact[] = shape ? streamedCopies(catalog, shape) : [];
-    for (const fact of copies) if (own.includes(fact) || fanOuts.some(isOnto(fact))) judge(fact.onto.name, fact, staleness);
+    for (const fact of copies) {
+      const { kind, name } = fact.onto;
+      const isOnto = fanOuts.some(({ onto, end }) => onto.kind === kind && onto.name === name && end === fact.end);
+      if (own.includes(fact) || isOnto) judge(name, fact, staleness);
+    }
   }
   return [...stale.values()];
 };

@@ -51,23 +51,6 @@ interface Identified {
   readonly identifier: string;
 }
 
-const identify = (given: GivenRecord, table: string, otherTables: "refuse" | "skip"): Identified | undefined => {
-  const written = isKinesis(given) ? readKinesisData(given.kinesis.data) : given;
-  if (otherTables === "skip" && isOfOtherTable(written, table)) return undefined;
-  const record = readRecord(written, table);
-  // An empty name stands for the whole batch.
-  return { record, identifier: (isKinesis(given) ? given.kinesis.sequenceNumber : record.sequence) ?? "" };
-};
-
-const recordsIn = (event: StreamEvent | null | undefined): readonly GivenRecord[] => {
-  const records: unknown = event?.Records;
-  if (Array.isArray(records)) return records as readonly GivenRecord[];
-  throw new EdgetableError(
-    "stream.invalidRecord",
-    `The event has no Records, as one of a stream has: it is ${jsonText(event)}. Invoke the function by an event source mapping of the table's stream.`,
-  );
-};
-
 /** A model, or a connection of it. */
 export type GraphOrDb<N extends Nodes, E extends Edges, P extends Parts> = Graph<N, E, P> | Db<N, E, P>;
 
@@ -92,7 +75,20 @@ export const createStreamHandler = <N extends Nodes, E extends Edges, P extends 
   const { table } = session.catalog;
   const processor = createProcessor(session, handlers, rest);
   return async (event, context) => {
-    const records = recordsIn(event).flatMap((one) => identify(one, table, otherTables) ?? []);
+    const given: unknown = event?.Records;
+    if (!Array.isArray(given))
+      throw new EdgetableError(
+        "stream.invalidRecord",
+        `The event has no Records, as one of a stream has: it is ${jsonText(event)}. Invoke the function by an event source mapping of the table's stream.`,
+      );
+    const records: Identified[] = [];
+    for (const one of given as readonly GivenRecord[]) {
+      const written = isKinesis(one) ? readKinesisData(one.kinesis.data) : one;
+      if (otherTables === "skip" && isOfOtherTable(written, table)) continue;
+      const record = readRecord(written, table);
+      // An empty name stands for the whole batch.
+      records.push({ record, identifier: (isKinesis(one) ? one.kinesis.sequenceNumber : record.sequence) ?? "" });
+    }
     const left = context?.getRemainingTimeInMillis?.();
     const signal = left === undefined ? undefined : AbortSignal.timeout(Math.max(0, left - ANSWER));
     const failed = new Set(

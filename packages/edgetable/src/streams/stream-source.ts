@@ -65,20 +65,6 @@ type Send = <O extends StreamOperation>(
   signal: AbortSignal,
 ) => Promise<StreamOperationOutputs[O]>;
 
-const sendTo =
-  ({ effects }: Session, transport: StreamTransport): Send =>
-  async (operation, input, signal) => {
-    const deadline = effects.now() + DEADLINE;
-    for (let doublings = 0; ; doublings++) {
-      try {
-        return await transport.send(operation, input, { signal, timeout: ATTEMPT });
-      } catch (error) {
-        const again = isEdgetableError(error) && error.retryable && (await backOff(effects, PAUSES, doublings, { deadline, signal }));
-        if (!again) throw error;
-      }
-    }
-  };
-
 /** A stream with all its shards; undefined if it is gone. */
 const describe = async (send: Send, arn: string, signal: AbortSignal): Promise<StreamDescription | undefined> => {
   const shards: NonNullable<StreamDescription["Shards"]>[number][] = [];
@@ -135,8 +121,19 @@ export const checkStream = async (session: Session, signal: AbortSignal | undefi
 
 /** The source of a table's records. */
 export const openStreamSource = (session: Session, transport: StreamTransport): StreamSource => {
-  const { table } = session.catalog;
-  const send = sendTo(session, transport);
+  const { catalog, effects } = session;
+  const { table } = catalog;
+  const send: Send = async (operation, input, signal) => {
+    const deadline = effects.now() + DEADLINE;
+    for (let doublings = 0; ; doublings++) {
+      try {
+        return await transport.send(operation, input, { signal, timeout: ATTEMPT });
+      } catch (error) {
+        const again = isEdgetableError(error) && error.retryable && (await backOff(effects, PAUSES, doublings, { deadline, signal }));
+        if (!again) throw error;
+      }
+    }
+  };
   return {
     list: async (signal) => {
       const streams: { readonly arn: string; readonly shards: readonly Shard[] }[] = [];
