@@ -197,9 +197,6 @@ export const passes = ({ filters, values, conditions, alternatives }: Resolved, 
 export const isEmptyIn = (column: Column, { row, cells }: Hydrated): boolean =>
   column.kind === "field" ? !cells.has(column.field.fieldId) : (row[column.name] ?? undefined) === undefined;
 
-const isInStream = ({ rows }: RowStream, { sort: [first] }: Resolved, one: Hydrated): boolean =>
-  rows !== "empty" || first === undefined || isEmptyIn(first.by, one);
-
 /** Where reading begins: in which stream, behind which key, in which direction. */
 export interface StreamPlace {
   readonly stream: number;
@@ -339,16 +336,13 @@ const collectRare = async (
     const order = streams[at] as RowStream;
     const own = found.filter((one) => order.rows === "all" || isEmpty(one) === (order.rows === "empty"));
     for (const { one, key } of orderedRows(order, own, resolved, at === place.stream ? place.key : undefined)) {
-      if (rows.length === limit) return { rows, end: endBehind(rows, backward), stopped: undefined };
+      const last = rows.at(-1);
+      if (last && rows.length === limit)
+        return { rows, end: { stream: last.stream, key: last.candidate.key, backward }, stopped: undefined };
       rows.push({ ...one, stream: at, candidate: { ...one.candidate, key } });
     }
   }
   return { rows, end: undefined, stopped: undefined };
-};
-
-const endBehind = (rows: readonly Hydrated[], backward: boolean): StreamPlace | undefined => {
-  const last = rows.at(-1);
-  return last && { stream: last.stream, key: last.candidate.key, backward };
 };
 
 /**
@@ -367,6 +361,7 @@ export const collect = async (
   const { backward } = place;
   const { effects } = model.driver.session;
   const all = streamsOf(model, resolved, backward);
+  const [first] = resolved.sort;
   const rows: Hydrated[] = [];
   let [examined, at, key] = [0, place.stream, place.key];
   let isRare: boolean | undefined;
@@ -394,7 +389,8 @@ export const collect = async (
     const found = await hydrate(model, { candidates, fields, stream: at }, reading);
     examined += candidates.length;
     for (const one of found) {
-      if (!isInStream(stream, resolved, one) || !passes(resolved, one) || keep?.(one) === false) continue;
+      const isInStream = stream.rows !== "empty" || first === undefined || isEmptyIn(first.by, one);
+      if (!isInStream || !passes(resolved, one) || keep?.(one) === false) continue;
       rows.push(one);
       if (rows.length < limit) continue;
       const isLast = one.candidate === candidates.at(-1) && next === undefined;

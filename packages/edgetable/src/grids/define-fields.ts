@@ -151,26 +151,8 @@ export const defineAll = (model: GridModel, list: FieldList, given: readonly New
   return all;
 };
 
-const changedField = (model: GridModel, { fields }: FieldList, field: StoredField, changes: FieldChanges): StoredField => {
-  checkMembers({ ...changes }, ["name", "required", "default"]);
-  const others = fields.filter(({ fieldId }) => fieldId !== field.fieldId);
-  const name = changes.name === undefined ? field.name : checkName(changes.name, others);
-  const changed: StoredField = { ...field, name, required: changes.required ?? field.required };
-  return "default" in changes ? withDefault(model, changed, changes.default) : changed;
-};
-
 /** A field, as callers see it. */
 const shownField = ({ other: _other, ...field }: StoredField): Field => field;
-
-const reorderedFields = (list: FieldList, fieldId: string, place: ColumnPlace): readonly StoredField[] => {
-  const moved = fieldIn(list, fieldId);
-  const others = list.fields.filter((field) => field !== moved);
-  if (typeof place === "number") return others.toSpliced(inRange("place", place, [0, list.fields.length - 1]), 0, moved);
-  const beside = fieldIn(list, "before" in place ? place.before : place.after);
-  if (beside === moved) return list.fields;
-  const at = others.indexOf(beside);
-  return others.toSpliced("before" in place ? at : at + 1, 0, moved);
-};
 
 /** The changes of fields that touch their one item alone. Each reads it and writes it: two requests. */
 interface Definitions {
@@ -182,8 +164,6 @@ interface Definitions {
 
 /** The changes of a parent's fields. */
 export const definitions = (model: GridModel, parent: Row): Definitions => {
-  const replace = (list: FieldList, field: StoredField): readonly StoredField[] =>
-    list.fields.map((one) => (one.fieldId === field.fieldId ? field : one));
   return {
     list: async (run) => {
       const context = model.driver.context(run);
@@ -197,12 +177,26 @@ export const definitions = (model: GridModel, parent: Row): Definitions => {
       }),
     change: (run, fieldId, changes) =>
       changeList(model, parent, run, (list) => {
-        const field = changedField(model, list, fieldIn(list, fieldId), changes);
-        return { fields: replace(list, field), result: shownField(field) };
+        const before = fieldIn(list, fieldId);
+        checkMembers({ ...changes }, ["name", "required", "default"]);
+        const others = list.fields.filter((one) => one.fieldId !== before.fieldId);
+        const name = changes.name === undefined ? before.name : checkName(changes.name, others);
+        const changed: StoredField = { ...before, name, required: changes.required ?? before.required };
+        const field = "default" in changes ? withDefault(model, changed, changes.default) : changed;
+        return { fields: list.fields.map((one) => (one === before ? field : one)), result: shownField(field) };
       }),
     move: (run, fieldId, place) =>
       changeList(model, parent, run, (list) => {
-        const fields = reorderedFields(list, fieldId, place);
+        const moved = fieldIn(list, fieldId);
+        const others = list.fields.filter((field) => field !== moved);
+        let at: number;
+        if (typeof place === "number") at = inRange("place", place, [0, list.fields.length - 1]);
+        else {
+          const beside = fieldIn(list, "before" in place ? place.before : place.after);
+          // Beside itself, it stays where it is.
+          at = beside === moved ? list.fields.indexOf(moved) : others.indexOf(beside) + ("before" in place ? 0 : 1);
+        }
+        const fields = others.toSpliced(at, 0, moved);
         return { fields, result: liveFields({ ...list, fields }).map(shownField) };
       }),
   };

@@ -25,16 +25,6 @@ const BUDGET = 1000;
 
 type ShownColumn = { readonly name: string } | { readonly field: StoredField };
 
-/** The header of a field: its name, unless an attribute or another field of the header is called so. */
-const headerOf = (columns: readonly ShownColumn[]): readonly string[] => {
-  const taken = columns.flatMap((column) => ("name" in column ? [column.name] : []));
-  return columns.map((column) => {
-    if ("name" in column) return column.name;
-    const { name, fieldId } = column.field;
-    return taken.includes(name) || name.startsWith("field:") ? `field:${fieldId}` : name;
-  });
-};
-
 /** The rows of a grid as CSV, a page at a time. */
 export async function* exportCsv(
   model: GridModel,
@@ -64,7 +54,14 @@ export async function* exportCsv(
   const shown: readonly ShownColumn[] = columns
     ? columns.map((column) => (column.kind === "field" ? { field: column.field } : { name: column.name }))
     : [...(attributes ?? []).map((name) => ({ name })), ...liveFields(list).map((field) => ({ field }))];
-  let text = header ? csvLine(headerOf(shown), given) : "";
+  const names = shown.flatMap((column) => ("name" in column ? [column.name] : []));
+  const titles = shown.map((column) => {
+    if ("name" in column) return column.name;
+    // A field goes by its name, unless an attribute of the header is called so.
+    const { name, fieldId } = column.field;
+    return names.includes(name) || name.startsWith("field:") ? `field:${fieldId}` : name;
+  });
+  let text = header ? csvLine(titles, given) : "";
   let cursor: string | undefined;
   do {
     const page = await readGridPage(model, { parent, state, page: { limit, cursor, budget: { requests: BUDGET } } }, driver.context(run));

@@ -142,12 +142,6 @@ const budgetChecks = { budget: { requests: [4, 100_000] } } as const;
 
 const budgetOf = ({ budget = {} }: GridCountOptions): GridBudget => ({ requests: budget.requests ?? PAGE.requests });
 
-const pageOptions = (given: unknown = {}) => {
-  const options = checkOptions(given as GridPageOptions, { limit: [1, 1000], cursor: undefined, ...budgetChecks });
-  const { limit = PAGE.limit, cursor } = options;
-  return { limit, cursor, budget: budgetOf(options) };
-};
-
 const NOTHING: GridExplanation = { kind: "grid", streams: [], requests: { least: 2, most: 2 }, notes: [] };
 
 const gridAsked = (model: GridModel, { id, steps, call, args }: GridAsk): Call<unknown, GridExplanation> => {
@@ -155,7 +149,9 @@ const gridAsked = (model: GridModel, { id, steps, call, args }: GridAsk): Call<u
   const parent = parentId(model, id);
   const asked = stateOf(steps);
   if (call === "page") {
-    const page = pageOptions(args[0]);
+    const [given = {}] = args;
+    const options = checkOptions(given as GridPageOptions, { limit: [1, 1000], cursor: undefined, ...budgetChecks });
+    const page = { limit: options.limit ?? PAGE.limit, cursor: options.cursor, budget: budgetOf(options) };
     const explain = async (): Promise<GridExplanation> => {
       const context = driver.context({});
       const resolved = resolve(model, await readList(model, parent, context), asked);

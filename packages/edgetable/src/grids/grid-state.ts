@@ -8,7 +8,7 @@ import { oneOf } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
-import type { Field, FieldType } from "../client/field-types.ts";
+import type { FieldType } from "../client/field-types.ts";
 import { type FieldList, fieldIn, liveFields, type StoredField } from "./field-list.ts";
 import { type Bounds, boundsOf, checkValue, comparable, partOfDate } from "./field-value.ts";
 import { type GridModel, orderField } from "./grid-model.ts";
@@ -39,9 +39,6 @@ export type Column =
 
 const FIELD = "field:";
 
-/** The name under which the value of a field is compared, as in a filter. */
-const fieldColumn = ({ fieldId }: Pick<Field, "fieldId">): string => FIELD + fieldId;
-
 /**
  * The column of a name.
  *
@@ -53,7 +50,7 @@ export const columnNamed = ({ node }: GridModel, list: FieldList, name: unknown)
   const known = attributesOf(node.definition);
   if (known?.includes(text) !== false) return { kind: "fixed", name: text };
   const byName = liveFields(list).find((field) => field.name === text || field.fieldId === text);
-  const mend = byName ? ` The field of that name is "${fieldColumn(byName)}".` : didYouMean(text, known);
+  const mend = byName ? ` The field of that name is "${FIELD + byName.fieldId}".` : didYouMean(text, known);
   throw new EdgetableError(
     "grid.unknownColumn",
     `"${node.name}" has no column ${jsonText(name)}.${mend} Give an attribute, or "field:" and the id of a field.`,
@@ -188,17 +185,14 @@ const compareIds = (model: GridModel, list: FieldList, filter: Row): Row =>
       if (name === "not" && isRow(value)) return [name, compareIds(model, list, value)];
       if (name === "or" || name === "not") return [name, value];
       const column = columnNamed(model, list, name);
-      const isId = column.kind === "field" && column.field.type === "reference" && isIdOf(model, column.field.node, value);
+      const node = column.kind === "field" && column.field.type === "reference" ? column.field.node : "";
+      const { idFields = [] } = model.driver.catalog.nodes[node] ?? {};
+      const isId = typeof value === "object" && value !== null && idFields.some((field) => field in value);
       return [name, isId ? { eq: value } : value];
     }),
   );
 
 const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);
-
-const isIdOf = ({ driver: { catalog } }: GridModel, node: string, value: unknown): boolean => {
-  const fields = catalog.nodes[node]?.idFields ?? [];
-  return typeof value === "object" && value !== null && fields.some((field) => field in value);
-};
 
 const refuseRetyping = (field: StoredField, what: string): void => {
   if (field.state !== "converting") return;

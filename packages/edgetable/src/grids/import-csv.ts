@@ -28,7 +28,7 @@ import {
   refuseUnfit,
 } from "./plan-csv.ts";
 import { usesDocuments } from "./row-document.ts";
-import { checkGiven, completed, isStill, nodeItem, type Seen, type Values, writeValues, type WrittenValues } from "./row-values.ts";
+import { checkGiven, completed, isStill, nodeItem, type Values, writeValues, type WrittenValues } from "./row-values.ts";
 
 /** The ids of the fields that an import has defined, by their names in the file: they may have other names when it is resumed. */
 type Defined = Readonly<Record<string, string>>;
@@ -66,19 +66,20 @@ interface WrittenRow {
   readonly written: WrittenValues | undefined;
 }
 
-/** What a new row is given, with the defaults. It has no values that could be removed; that a required one is missing is found. */
-const valuesOfNew = (seen: Seen, given: FittingRow["given"]): FittingRow["given"] => {
-  const required = new Set(liveFields(seen.list).flatMap((field) => (field.required ? [field.fieldId] : [])));
-  return Object.fromEntries(Object.entries(completed(seen, given)).filter(([fieldId, value]) => value !== null || required.has(fieldId)));
-};
-
 /** Writes a row and its values; undefined where the row has to be read again. */
 const writeRow = async ({ pass, job, run }: Writing, row: FittingRow, list: FieldList): Promise<WrittenRow | undefined> => {
   const { model } = pass;
   const { id, existing, attributes, removed, given, document } = row;
   const writes = nodeWrites(model.driver, model.node);
   const seen = { row: existing ?? attributes, list, document };
-  const values = checkGiven(model, seen, existing ? given : valuesOfNew(seen, given));
+  let asked = given;
+  if (!existing) {
+    // A new row has the defaults, and no values that could be removed; that a required one is missing is found.
+    const required = new Set(liveFields(list).flatMap((field) => (field.required ? [field.fieldId] : [])));
+    const all = Object.entries(completed(seen, given));
+    asked = Object.fromEntries(all.filter(([fieldId, value]) => value !== null || required.has(fieldId)));
+  }
+  const values = checkGiven(model, seen, asked);
   job.check();
   const set = Object.fromEntries(
     Object.entries(attributes).filter(([name, value]) => !(name in id) && exactText(value) !== exactText(existing?.[name])),

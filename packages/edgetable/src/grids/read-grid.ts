@@ -61,16 +61,6 @@ type Place = StreamPlace | RunPlace;
 const FIRST: StreamPlace = { stream: 0, key: undefined, backward: false };
 const FIRST_OF_TWO: RunPlace = { stream: 0, start: undefined, after: undefined, inner: undefined, backward: false };
 
-// A value may be a date, which JSON does not tell apart from a text.
-const placeText = (place: Place): string =>
-  JSON.stringify("start" in place && place.start ? { ...place, start: { ...place.start, value: exactText([place.start.value]) } } : place);
-
-const readPlace = (bytes: Buffer, isFirst: Place): Place => {
-  const place = { ...isFirst, ...(JSON.parse(bytes.toString("utf8")) as Place) };
-  if (!("start" in place) || !place.start) return place;
-  return { ...place, start: { ...place.start, value: readExactText(place.start.value as string)[0] } };
-};
-
 /** The rows of a page, with the place of the first of them from which the other direction begins. */
 const readRows = async (
   model: GridModel,
@@ -107,12 +97,22 @@ export const readGridPage = async (
   const secrets: Secrets | undefined = await driver.cursorSecret(context, cursor === undefined);
   const query = queryName(model, resolved);
   const isFirst = resolved.sort.length > 1 ? FIRST_OF_TWO : FIRST;
-  const place = cursor === undefined ? isFirst : openSealed(cursor, { query, secrets }, (bytes) => readPlace(bytes, isFirst));
+  // A value may be a date, which JSON does not tell apart from a text.
+  const readPlace = (bytes: Buffer): Place => {
+    const read = { ...isFirst, ...(JSON.parse(bytes.toString("utf8")) as Place) };
+    if (!("start" in read) || !read.start) return read;
+    return { ...read, start: { ...read.start, value: readExactText(read.start.value as string)[0] } };
+  };
+  const seal = (one: Place | undefined): string | undefined => {
+    if (!one || !secrets) return undefined;
+    const start = "start" in one && one.start;
+    return sealText(JSON.stringify(start ? { ...one, start: { ...start, value: exactText([start.value]) } } : one), query, secrets);
+  };
+  const place = cursor === undefined ? isFirst : openSealed(cursor, { query, secrets }, readPlace);
   const reading = { resolved, context };
   const fields = readWithRows(resolved);
   const { rows, end, stopped, back } = await readRows(model, reading, { place, limit, budget, fields });
   const items = await addShown(model, { rows, fields }, reading);
-  const seal = (one: Place | undefined): string | undefined => one && secrets && sealText(placeText(one), query, secrets);
   const { backward } = place;
   // The other way begins before the row that was read first; where none was, at the other end of all rows.
   const turned = back ?? { ...isFirst, backward: !backward };

@@ -107,15 +107,6 @@ export const completed = ({ list }: Seen, given: Readonly<Record<string, FieldIn
   return { ...given, ...whole };
 };
 
-const writesOf = (model: GridModel, row: Row, values: Values): readonly WriteCall<unknown>[] => {
-  const { driver, value: entry } = model;
-  const id = idOf(model, row);
-  const writes = partWrites(driver, entry);
-  return [...values].map(([field, value]) =>
-    value === undefined ? writes.delete(id, { fieldId: field.fieldId }) : writes.put(id, valueRow(model, row, field, value)),
-  );
-};
-
 /** Sends writes, 100 together. A deletion of what is not there has nothing to do, and the others are sent without it. */
 const send = async (model: GridModel, calls: readonly WriteCall<unknown>[], run: RunOptions): Promise<Cost> => {
   const transact = transactOf(model.driver);
@@ -141,21 +132,16 @@ const send = async (model: GridModel, calls: readonly WriteCall<unknown>[], run:
   return cost;
 };
 
-const sameField = (a: StoredField, b: StoredField | undefined): boolean =>
-  a.generation === b?.generation && a.state === b.state && exactText(a.other) === exactText(b.other);
-
 const PAUSES = { baseDelay: 10, maxDelay: 500 };
 
 /** Whether a row is still there, and the storage and the fields that were written are what they were before. */
 export const isStill = (before: FieldList, values: Values, after: Seen | undefined): boolean => {
   if (!after || exactText(after.list.storage) !== exactText(before.storage)) return false;
   const { fields } = after.list;
-  return [...values.keys()].every((field) =>
-    sameField(
-      field,
-      fields.find(({ fieldId }) => fieldId === field.fieldId),
-    ),
-  );
+  return [...values.keys()].every(({ fieldId, generation, state, other }) => {
+    const now = fields.find((field) => field.fieldId === fieldId);
+    return generation === now?.generation && state === now.state && exactText(other) === exactText(now.other);
+  });
 };
 
 /** What was written for a row, and how to undo it if the row or its fields have been deleted since. */
@@ -171,10 +157,12 @@ export type Values = ReadonlyMap<StoredField, FieldValue["value"] | undefined>;
 /** Writes values as an item each. */
 const writeItems = async (model: GridModel, { row }: Seen, values: Values, run: RunOptions): Promise<WrittenValues> => {
   const id = idOf(model, row);
-  const calls = writesOf(model, row, values);
+  const writes = partWrites(model.driver, model.value);
+  const calls = [...values].map(([field, value]) =>
+    value === undefined ? writes.delete(id, { fieldId: field.fieldId }) : writes.put(id, valueRow(model, row, field, value)),
+  );
   const cost = await send(model, calls, run);
   const withdraw = async (after: Seen | undefined): Promise<Cost> => {
-    const writes = partWrites(model.driver, model.value);
     let spent = NO_COST;
     for (const [field, value] of values) {
       const isThere = after?.list.fields.some(({ fieldId, state }) => fieldId === field.fieldId && state !== "deleting");
