@@ -131,7 +131,7 @@ const writeRows = async (
 const PAUSES = { baseDelay: 10, maxDelay: 500 };
 
 /** The first record of each row, and those that write a row again. */
-const distinct = (
+const splitRepeats = (
   records: readonly Numbered[],
   place: number,
 ): { readonly now: readonly Numbered[]; readonly later: readonly Numbered[] } => {
@@ -255,7 +255,7 @@ export const importCsv = async (
       for await (const { records } of readSteps(source)) {
         let rest: readonly Numbered[] = records.filter(({ record }) => record > position);
         while (rest.length > 0) {
-          const { now, later } = distinct(rest, idPlace);
+          const { now, later } = splitRepeats(rest, idPlace);
           await writeStep(writing, now, bound);
           rest = later;
         }

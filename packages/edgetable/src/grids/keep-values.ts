@@ -72,7 +72,7 @@ export const followedRow = (
 export const sameRow = (a: FollowedRow, b: FollowedRow): boolean => a.node === b.node && exactText(a.id) === exactText(b.id);
 
 /** A row as it was read: its document first, then the fields of its parent. */
-export interface SeenRow {
+export interface RowState {
   readonly id: Row;
   readonly row: Row | undefined;
   readonly document: RowDocument | undefined;
@@ -80,12 +80,12 @@ export interface SeenRow {
 }
 
 /** Reads rows, 50 a request, strongly consistent: documents first. */
-export const readRows = async (model: GridModel, ids: readonly Row[], context: CallContext): Promise<readonly SeenRow[]> => {
+export const readRows = async (model: GridModel, ids: readonly Row[], context: CallContext): Promise<readonly RowState[]> => {
   const asked = ids.flatMap((id) => [nodeItem(model, id), documentItem(model, id)]);
   const find = await readItems(model, { asked, consistent: true }, context);
   const read = (one: AskedItem): Row | undefined => rowIn(model, one, find(one));
   const lists = new Map<string, FieldList>();
-  const seen: SeenRow[] = [];
+  const seen: RowState[] = [];
   for (const id of ids) {
     const row = read(nodeItem(model, id));
     const parent = row && parentOf(model, row);
@@ -100,7 +100,7 @@ export const readRows = async (model: GridModel, ids: readonly Row[], context: C
 };
 
 /** The value items of a row that its document asks for: items that follow it or, without its stamp, values of their own. */
-const wantedItems = (model: GridModel, { row, document, list }: SeenRow, stamp: string | undefined): ReadonlyMap<string, StoredValue> => {
+const wantedItems = (model: GridModel, { row, document, list }: RowState, stamp: string | undefined): ReadonlyMap<string, StoredValue> => {
   const wanted = new Map<string, StoredValue>();
   if (!row || !document || !list) return wanted;
   for (const { other, ...field } of list.fields) {
@@ -123,7 +123,7 @@ const sameItem = (a: StoredValue, b: StoredValue): boolean =>
 /** The writes that make a row's value items what its document asks for. */
 export const itemWrites = (
   model: GridModel,
-  seen: SeenRow,
+  seen: RowState,
   found: readonly StoredValue[],
   stamp: string | undefined,
 ): readonly WriteCall<unknown>[] => {
@@ -139,7 +139,7 @@ export const itemWrites = (
 };
 
 /** True where the row's value items follow its document, or what is left of one. */
-const follows = ({ row, document, list }: SeenRow): boolean =>
+const follows = ({ row, document, list }: RowState): boolean =>
   !row || !list
     ? document === undefined
     : usesDocuments(list.storage) && document?.state === undefined && (!document || currentDocument(list.storage, document) !== undefined);
@@ -153,7 +153,7 @@ const TRIES = 30;
  */
 export const writeItems = async (
   model: GridModel,
-  seen: SeenRow,
+  seen: RowState,
   calls: readonly WriteCall<unknown>[],
   context: CallContext,
 ): Promise<boolean> => {
@@ -174,8 +174,8 @@ export const writeItems = async (
   return true;
 };
 
-const followOne = async (model: GridModel, first: SeenRow, context: CallContext): Promise<number> => {
-  let [seen, changed] = [first as SeenRow | undefined, 0];
+const followOne = async (model: GridModel, first: RowState, context: CallContext): Promise<number> => {
+  let [seen, changed] = [first as RowState | undefined, 0];
   for (let attempt = 0; seen; attempt++) {
     if (!follows(seen)) return changed;
     const found = await itemsOf(model, seen.id, { consistent: true, context });

@@ -13,7 +13,7 @@ import type { Item } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
 import { changeList, type FieldList, listOf, readList } from "./field-list.ts";
 import { type GridModel, gridModel, idOf, parentOf } from "./grid-model.ts";
-import { followRows, itemWrites, readRows, type SeenRow, writeItems } from "./keep-values.ts";
+import { followRows, itemWrites, readRows, type RowState, writeItems } from "./keep-values.ts";
 import { costOfWrite, currentDocument, DOCUMENT, itemsOf, withValues, writeDocument } from "./row-document.ts";
 
 /** What is moved, from where on, and how fast. */
@@ -88,7 +88,7 @@ const prepared = async (move: Move, list: FieldList): Promise<FieldList> => {
 };
 
 /** Makes a document of a row's items, and lets them follow it. */
-const intoDocument = async (move: Move, { id, document }: SeenRow, list: FieldList, context: CallContext): Promise<void> => {
+const intoDocument = async (move: Move, { id, document }: RowState, list: FieldList, context: CallContext): Promise<void> => {
   const { model, run } = move;
   if (!currentDocument(list.storage, document)) {
     const own = (await itemsOf(model, id, { consistent: true, context })).filter(({ follows }) => follows === undefined);
@@ -106,7 +106,7 @@ const intoDocument = async (move: Move, { id, document }: SeenRow, list: FieldLi
 };
 
 /** Makes items of a row's document. While it is leaving, no processor writes items that follow it. */
-const intoItems = async (move: Move, seen: SeenRow, list: FieldList, context: CallContext): Promise<void> => {
+const intoItems = async (move: Move, seen: RowState, list: FieldList, context: CallContext): Promise<void> => {
   const { model, run } = move;
   const { id } = seen;
   const current = currentDocument(list.storage, seen.document);
@@ -133,7 +133,7 @@ const intoItems = async (move: Move, seen: SeenRow, list: FieldList, context: Ca
 };
 
 /** Moves a row, or notes why it cannot be: the others are moved all the same. */
-const moveRow = async (move: Move, seen: SeenRow, context: CallContext): Promise<void> => {
+const moveRow = async (move: Move, seen: RowState, context: CallContext): Promise<void> => {
   if (!seen.row || !seen.list) return;
   const list = await prepared(move, seen.list);
   const { at, to } = list.storage;

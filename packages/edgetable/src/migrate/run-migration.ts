@@ -124,7 +124,7 @@ export const planOf = async (
 };
 
 /** @throws {migrate.otherModel} if the migration to another model has begun and not ended */
-const checkModel = ({ catalog }: Session, { migration }: ModelRecord, ours: string): void => {
+const refuseOtherModel = ({ catalog }: Session, { migration }: ModelRecord, ours: string): void => {
   if (!migration || migration.hash === ours) return;
   const since = new Date(migration.since).toISOString();
   throw new EdgetableError(
@@ -313,7 +313,7 @@ const begin = async (run: Migrating, record: ModelRecord): Promise<ModelRecord> 
   const isOurs = await step(run, async (context) => writeRecord(session, record, { current: record.current, migration }, context));
   const now = await step(run, async (context) => readRecord(session, context));
   if (isOurs) return now;
-  checkModel(session, now, plan.model);
+  refuseOtherModel(session, now, plan.model);
   // A program that created the table has recorded its kinds meanwhile.
   return begin(run, now);
 };
@@ -325,7 +325,7 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
   const { plan, record, table } = await planOf(run, settings.inPlace);
   run.plan = plan;
   run.items = table.ItemCount ?? 0;
-  checkModel(session, record, plan.model);
+  refuseOtherModel(session, record, plan.model);
   checkRefusals(plan);
   if (plan.steps.length === 0) return true;
   const { ReadCapacityUnits, WriteCapacityUnits } = table.ProvisionedThroughput ?? {};
@@ -343,7 +343,7 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
   const renamed = before.current && endedRenamings(session.catalog, before.current);
   const after = { current: { ...recordedModel(session), ...(renamed ? { renamed } : {}) }, migration: undefined };
   if (await step(run, async (context) => writeRecord(session, before, after, context))) return true;
-  checkModel(session, await step(run, async (context) => readRecord(session, context)), plan.model);
+  refuseOtherModel(session, await step(run, async (context) => readRecord(session, context)), plan.model);
   return true;
 };
 
@@ -404,7 +404,7 @@ export const runMigration = async (session: Session, settings: MigrationSettings
   const migrate = async (): Promise<MigrationReport> => {
     const { plan, record } = await planOf(opened, settings.inPlace);
     const run: Migrating = { ...opened, settings, state: newPasses(), named: [], moves: {}, plan, items: 0 };
-    checkModel(session, record, plan.model);
+    refuseOtherModel(session, record, plan.model);
     checkRefusals(plan);
     const report = (complete: boolean): MigrationReport => ({
       complete,

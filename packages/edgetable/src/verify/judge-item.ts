@@ -7,7 +7,7 @@ import { checkRow } from "./check-row.ts";
 import type { Finding } from "./finding.ts";
 import { keysOfWrongAggregates } from "./judge-counts.ts";
 import { asRead, check, deletion, itemAt, type Judging, none, orphan, report, writes } from "./judging.ts";
-import { numberIn } from "./relations.ts";
+import { storedNumber } from "./relations.ts";
 import type { Seen, SeenRow } from "./see-item.ts";
 
 const DAY = 86_400_000;
@@ -68,7 +68,7 @@ export const judgeAlone = (judging: Judging, seen: Exclude<Seen, SeenRow>): void
     case "job": {
       const stored = item[KIND] && decodeValue(item[KIND]);
       // The positions of a stream's consumers outlive what they were for, or it would be read again.
-      if (numberIn(item, UNTIL) > longAgo || stored === "stream") return;
+      if (storedNumber(item, UNTIL) > longAgo || stored === "stream") return;
       const reason = `A job (${String(stored)}) that was cut off and not resumed.`;
       // What a deletion or a change of copies has begun is ended by resuming it.
       const mend = stored === "delete" || stored === "copy" ? none("Resume it: db.jobs.resumeAll().") : orphan(removal);
@@ -76,7 +76,7 @@ export const judgeAlone = (judging: Judging, seen: Exclude<Seen, SeenRow>): void
     }
     case "cursor": {
       const attribute = judging.catalog.ttl ?? EXPIRES;
-      const stored = numberIn(item, attribute);
+      const stored = storedNumber(item, attribute);
       if (stored === 0 || stored * 1000 > longAgo) return;
       const reason = "Nothing has removed it since it expired.";
       return report(judging, { kind: "expiredCursor", key, attribute, stored, reason }, writes(removal));

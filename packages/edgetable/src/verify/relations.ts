@@ -135,7 +135,7 @@ export const guardedNode = (catalog: Catalog, item: Item): { readonly node: EndE
 };
 
 /** The number that an attribute holds; 0 if it holds none. */
-export const numberIn = (item: Item, attribute: string): number => {
+export const storedNumber = (item: Item, attribute: string): number => {
   const value = item[attribute];
   return value && "N" in value ? Number(value.N) : 0;
 };
@@ -374,7 +374,7 @@ const sayingsOf = (catalog: Catalog, seen: Seen, comparing: Comparing): readonly
     case "marker":
       return [{ kind: "sum", id: idOf(seen.key), contents: { owner: textIn(seen.item, OWNER) }, times: -1, isOwn: true }];
     case "guard": {
-      const sum: Saying = { kind: "sum", id: idOf(seen.key), contents: NO_CONTENTS, times: -numberIn(seen.item, COUNT), isOwn: true };
+      const sum: Saying = { kind: "sum", id: idOf(seen.key), contents: NO_CONTENTS, times: -storedNumber(seen.item, COUNT), isOwn: true };
       if (!isKeptGuard(catalog, seen.item)) return [{ kind: "needed", id: ["a guard that nobody keeps"] }];
       const node = guardedNode(catalog, seen.item);
       if (!node || node.node.definition.stored === false) return [sum];
