@@ -1,9 +1,10 @@
 import { itemBytes } from "../ir/capacity.ts";
-import { type KeyPiece, renderTemplate, splitKey } from "../keys/template.ts";
+import { type KeyPiece, splitKey } from "../keys/key-pieces.ts";
+import { renderTemplate } from "../keys/template.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
 import { type Catalog, definitionOf, keyAttributes, type Shape, tableAndIndexKeys } from "../schema/catalog.ts";
 import { attributesOf } from "../schema/facts.ts";
-import { systemKindOf } from "../schema/system-items.ts";
+import { systemKindOf } from "../schema/system-kinds.ts";
 import type { Item } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
 

@@ -12,4 +12,4 @@ export { RESERVED_NAMES } from "../schema/check-model/check-names.ts";
 export { isFieldPart } from "../schema/grid-parts.ts";
 export { tenantKeys, type PartitionKey, type TenantKey, type TenantKeys } from "../schema/tenant-keys.ts";
 export type { Advice, CheckedPattern, Concern } from "./advice.ts";
-export type { KeyPiece } from "../keys/template.ts";
+export type { KeyPiece } from "../keys/key-pieces.ts";

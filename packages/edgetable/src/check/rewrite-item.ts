@@ -2,7 +2,7 @@ import { decimalText } from "../keys/template.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
 import { encodeItem } from "../requests/encode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { systemKindOf } from "../schema/system-items.ts";
+import { systemKindOf } from "../schema/system-kinds.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 
 /** What Edgetable would write for an item that it has read. */

@@ -1,4 +1,5 @@
-import { leadOf, mostShards, readTemplate, renderPartitions, type Template } from "../keys/template.ts";
+import { renderPartitions } from "../keys/partitions.ts";
+import { leadOf, mostShards, readTemplate, type Template } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Row } from "../util/row.ts";
 

@@ -3,7 +3,7 @@ import { BATCH_GET_KEYS, queryPrice, readUnits, sum } from "../ir/capacity.ts";
 import type { LogicalPlan } from "../ir/logical-plan.ts";
 import type { Alternative, HydrateStep, MarkerStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { logicalPlanOf } from "../planner/plan.ts";
-import { passingPart } from "../planner/assumed-rows.ts";
+import { passingPart } from "../planner/assumed-searches.ts";
 import { markerKey } from "../planner/writes/rules/unique-markers.ts";
 import { pageOf, passesAll } from "../executor/read-partition.ts";
 import { partitionsOf, shareOf } from "../requests/encode-partitions.ts";

@@ -3,7 +3,7 @@ import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
 import { contradict, readWhere } from "../ir/condition.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
-import { walkFrom } from "../query/walk.ts";
+import { walkFrom } from "../query/hops.ts";
 import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/reads.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import { checkOptions, type OptionChecks, inRange, namesIn } from "../util/check-options.ts";

@@ -4,7 +4,7 @@ import type { NodeRef } from "../executor/walk/walk-state.ts";
 import { fieldsIn, readWhere } from "../ir/condition.ts";
 import { MAX_ROUNDS, type WalkHop, type WalkStep } from "../ir/walk-plan.ts";
 import type { Direction } from "../query/reads.ts";
-import { plainHop, type WalkState } from "../query/walk.ts";
+import { plainHop, type WalkState } from "../query/hops.ts";
 import type { Shape } from "../schema/catalog.ts";
 import { checkEnd } from "../schema/check-values.ts";
 import { checkOptions, type OptionChecks, inRange, listOf, namesIn, shown } from "../util/check-options.ts";

@@ -1,6 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { QueryStep } from "../ir/physical-plan.ts";
-import { comparePrimary, type Partition } from "../keys/template.ts";
+import type { Partition } from "../keys/partitions.ts";
+import { comparePrimary } from "../keys/template.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import { above, partitionsOf, shareOf } from "../requests/encode-partitions.ts";

@@ -10,7 +10,7 @@ import { exactText } from "../keys/template.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { type FollowedRow, gridNames } from "../schema/grid-parts.ts";
-import { isSystemItem } from "../schema/system-items.ts";
+import { isSystemItem } from "../schema/system-kinds.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
 import { type FieldList, readList } from "./field-list.ts";

@@ -8,7 +8,7 @@ import type { CallContext } from "../executor/session.ts";
 import { exactText } from "../keys/template.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
 import type { MoveState } from "../executor/model-record.ts";
-import { isSystemItem } from "../schema/system-items.ts";
+import { isSystemItem } from "../schema/system-kinds.ts";
 import type { Item } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
 import { changeList, type FieldList, listOf, readList } from "./field-list.ts";

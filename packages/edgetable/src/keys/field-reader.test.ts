@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { endingField, fieldReader, readTemplate, renderTemplate } from "./render-template.ts";
+import { endingField, fieldReader } from "./key-pieces.ts";
+import { readTemplate, renderTemplate } from "./render-template.ts";
 import { parseTemplate } from "./parse-template.ts";
 
 const own = { delimiter: "#", escapes: true } as const;

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Sharding } from "./key-template.ts";
 import { parseTemplate } from "./parse-template.ts";
-import { renderPartitions, renderTemplate, growthOf, shardPaths, turnOf } from "./render-template.ts";
+import { renderPartitions, turnOf } from "./partitions.ts";
+import { renderTemplate, growthOf, shardPaths } from "./render-template.ts";
 
 const hot: Sharding = { counts: [2], per: { path: "status", steps: ["status"] }, hot: { open: [4, 2] } };
 const parse = (source: string) => parseTemplate(source, { delimiter: "#", escapes: true, shardings: { hot } });

@@ -1,8 +1,8 @@
-// Makes keys of rows and reads them back, and names the partitions over which shards spread them.
+// Makes keys of rows and reads them back.
 import { type Row, valueAt } from "../util/row.ts";
-import { allCounts, decodePart, encodeStrictly, isOneWay } from "./encode-field.ts";
+import { decodePart, encodeStrictly, isOneWay } from "./encode-field.ts";
 import type { FieldPart, Sharding, Template } from "./key-template.ts";
-import { encodeShard, fieldValue, sameValue } from "./value-text.ts";
+import { fieldValue, sameValue } from "./value-text.ts";
 
 /** The fixed beginning of every key of a template; empty if a field comes first. */
 export const leadOf = (template: Template | undefined): string => {
@@ -25,7 +25,7 @@ export interface Prefix {
 }
 
 /** The counts of a row's shards, the writers' count first. */
-const countsOf = ({ counts, per, hot = {} }: Sharding, row: Row): readonly number[] => {
+export const countsOf = ({ counts, per, hot = {} }: Sharding, row: Row): readonly number[] => {
   const value = per && fieldValue(row, per.steps);
   const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "bigint" || typeof value === "boolean";
   return (isPlain && Object.hasOwn(hot, String(value)) ? hot[String(value)] : undefined) ?? counts;
@@ -91,21 +91,6 @@ export const renderPrefix = (template: Template, row: Row): Prefix => {
   return { text, complete: true, next: undefined, used };
 };
 
-/**
- * The shards that a reader queries, ascending: those of one value if it is known, else all.
- *
- * @returns undefined when the value has no shard
- */
-const readShards = (part: FieldPart, sharding: Sharding, row: Row): readonly string[] | undefined => {
-  const value = fieldValue(row, part.steps);
-  const isOpen = sharding.per !== undefined && fieldValue(row, sharding.per.steps) === undefined;
-  const counts = isOpen ? allCounts(sharding) : countsOf(sharding, row);
-  if (value === undefined) return Array.from({ length: Math.max(...counts) }, (_, shard) => String(shard));
-  const shards = counts.map((count) => encodeShard(value, count));
-  if (!shards.every((shard) => typeof shard === "string")) return undefined;
-  return [...new Set(shards)].toSorted((a, b) => Number(a) - Number(b));
-};
-
 /** True if a template contains a shard. */
 export const hasShard = (template: Template | undefined): boolean =>
   template?.parts.some((part) => part.kind === "field" && part.format.kind === "shard") ?? false;
@@ -144,58 +129,6 @@ export const growthOf = (template: Template): Growth | undefined => {
   return undefined;
 };
 
-/**
- * The turn in which a reader queries a shard, 0 first: after all shards that items leave for it. So a reader cannot miss an
- * item that moves to the writers' shard.
- */
-export const turnOf = (growth: Growth | undefined, shard: number): number => {
-  if (!growth) return 0;
-  const band = growth.counts.filter((count) => shard >= count).length;
-  const above = growth.counts.length - 1 - growth.writers;
-  return band > growth.writers ? growth.counts.length - 1 - band : above + band;
-};
-
-/** One of the partition keys that the items of one value may have. */
-export interface Partition {
-  readonly text: string;
-  /** The shard's number; 0 if the template has no shard. */
-  readonly shard: number;
-  /** While shards grow, items only move within a family, to partitions of later turns. */
-  readonly family: number;
-  readonly turn: number;
-}
-
-/**
- * Every partition key that rows with these values may have: one if the template has no shard or the sharded value is known,
- * else one for each shard. Undefined if another field is unknown.
- *
- * @throws what {@link renderTemplate} throws, for the known fields
- */
-export const renderPartitions = (template: Template, row: Row): readonly Partition[] | undefined => {
-  const growth = growthOf(template);
-  const smallest = growth?.counts[0];
-  let found: readonly { readonly text: string; readonly shard: number }[] = [{ text: "", shard: 0 }];
-  for (const part of template.parts) {
-    if (part.kind === "field" && part.format.kind === "shard") {
-      const value = fieldValue(row, part.steps);
-      // Throws for an empty or unfit value, as in a key.
-      if (value !== undefined) encodeStrictly(template, part, value);
-      const shards = readShards(part, part.format.sharding, row) ?? [];
-      found = found.flatMap(({ text }) => shards.map((shard) => ({ text: text + shard, shard: Number(shard) })));
-      continue;
-    }
-    const value = part.kind === "literal" ? undefined : fieldValue(row, part.steps);
-    if (part.kind === "field" && value === undefined) return undefined;
-    const more = part.kind === "literal" ? part.text : encodeStrictly(template, part, value);
-    found = found.map(({ text, shard }) => ({ text: text + more, shard }));
-  }
-  return found.map((one) => ({
-    ...one,
-    family: smallest === undefined ? one.shard : one.shard % smallest,
-    turn: turnOf(growth, one.shard),
-  }));
-};
-
 /** Reads a key from left to right; fills `row` if one is given. Returns false if the template did not make the key. */
 const readInto = (template: Template, text: string, row?: Record<string, unknown>): boolean => {
   if (template.joined) return text.startsWith(leadOf(template));
@@ -230,71 +163,3 @@ export const readTemplate = (template: Template, text: string): Record<string, u
 
 /** True if the template may have made this key: exactly when {@link readTemplate} reads it. */
 export const templateMatches = (template: Template, text: string): boolean => readInto(template, text, template.repeats ? {} : undefined);
-
-/** One piece of a key's text: a literal of its template, or a field with its path. */
-export interface KeyPiece {
-  readonly text: string;
-  /** The path of the field that wrote the text, such as `to.courseId`; undefined for a literal. */
-  readonly path: string | undefined;
-}
-
-/** A key's text in the pieces of its template, which together are the text; undefined if the template did not make the key. */
-export const splitKey = (template: Template, text: string): readonly KeyPiece[] | undefined => {
-  if (template.joined || !templateMatches(template, text)) return undefined;
-  let at = 0;
-  return template.parts.map((part) => {
-    const from = at;
-    if (part.kind === "literal") at += part.text.length;
-    else {
-      const found = text.indexOf(template.delimiter, at);
-      at = found === -1 ? text.length : found;
-    }
-    return { text: text.slice(from, at), path: part.kind === "literal" ? undefined : part.path };
-  });
-};
-
-/** Reads one field of a key's text; undefined if the template did not make it. */
-type FieldReader = (text: string) => unknown;
-
-/** A field that ends every key of a template. */
-export interface EndingField {
-  /** The fixed beginning of every key. */
-  readonly beginning: string;
-  /** Reads the field from the text behind the beginning. */
-  readonly read: FieldReader;
-}
-
-/**
- * The field that ends a template's keys, if it can be read without the fields before it; undefined if another field ends the
- * keys, or if the fields before it have to be read too.
- */
-export const endingField = (template: Template, path: string): EndingField | undefined => {
-  const [first, ...others] = template.parts;
-  const beginning = leadOf(template);
-  const rest = first?.kind === "literal" ? others : template.parts;
-  const field = rest.at(-1);
-  if (field?.kind !== "field" || field.path !== path || isOneWay(field.format)) return undefined;
-  const { delimiter } = template;
-  if (rest.length === 1)
-    return { beginning, read: (text) => (text === "" || text.includes(delimiter) ? undefined : decodePart(field, text, template)) };
-  const before = rest.at(-2);
-  if (!template.escapes || before?.kind !== "literal" || before.text !== delimiter) return undefined;
-  const read: FieldReader = (text) => {
-    // Escaped values contain no delimiter: the field follows the last one.
-    const at = text.lastIndexOf(delimiter);
-    return at < 1 || at === text.length - 1 ? undefined : decodePart(field, text.slice(at + 1), template);
-  };
-  return { beginning, read };
-};
-
-/**
- * A reader of one field, for walks that read millions of keys.
- *
- * @param path one of the template's `fields` that it carries
- */
-export const fieldReader = (template: Template, path: string): FieldReader => {
-  const ending = endingField(template, path);
-  if (!ending) return (text) => readTemplate(template, text)?.[path];
-  const { beginning, read } = ending;
-  return (text) => (text.startsWith(beginning) ? read(text.slice(beginning.length)) : undefined);
-};

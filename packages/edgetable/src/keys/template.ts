@@ -1,24 +1,18 @@
-// The one door to this folder: everything outside makes, reads and compares keys through here.
+// The door to this folder: code outside makes, reads and compares keys through here. What few programs need is in partitions and key-pieces, so that it is loaded late.
 export { keepsOrder, templatesOverlap } from "./compare-templates.ts";
 export { decodeField, encodeField, encodePrefix, inKeysCase, isOneWay, mostShards } from "./encode-field.ts";
 export { MAX_SHARDS, type FieldFormat, type FieldPart, type OneWayText, type Sharding, type Template, type When } from "./key-template.ts";
 export { parseTemplate } from "./parse-template.ts";
 export {
-  endingField,
-  fieldReader,
   growthOf,
   hasKey,
   hasShard,
   leadOf,
   readTemplate,
-  renderPartitions,
   renderPrefix,
   renderTemplate,
   shardPaths,
-  splitKey,
   templateMatches,
-  type KeyPiece,
-  type Partition,
 } from "./render-template.ts";
 export {
   comparePrimary,

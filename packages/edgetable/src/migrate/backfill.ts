@@ -1,6 +1,6 @@
 import { encodeSingle } from "../requests/encode-write.ts";
 import type { Catalog, Shape } from "../schema/catalog.ts";
-import { isSystemItem } from "../schema/system-items.ts";
+import { isSystemItem } from "../schema/system-kinds.ts";
 import { keyType } from "../schema/layout.ts";
 import type { Item, Key, UpdateItemInput } from "../transport/operations.ts";
 import { isEdgetableError } from "../errors/edgetable-error.ts";

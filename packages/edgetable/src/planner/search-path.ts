@@ -6,7 +6,8 @@ import { accessPaths, fixesField, TABLE_ITSELF, inShape, keyName, pathOn, ranges
 import { sameValue, type Template, type When } from "../keys/template.ts";
 import { jsonText } from "../util/json-text.ts";
 import { startsAtZero } from "../schema/derived.ts";
-import { partitionsOn, searchRows } from "./assumed-rows.ts";
+import { partitionsOn } from "./assumed-rows.ts";
+import { searchRows } from "./assumed-searches.ts";
 import {
   type Choice,
   choicesFor,

@@ -1,5 +1,6 @@
 import type { QueryStep } from "../ir/physical-plan.ts";
-import { keyBytes, type Partition, renderPartitions, renderTemplate } from "../keys/template.ts";
+import { type Partition, renderPartitions } from "../keys/partitions.ts";
+import { keyBytes, renderTemplate } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { AttributeValue, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";

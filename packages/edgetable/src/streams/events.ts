@@ -6,7 +6,7 @@ import { unknownForm } from "../executor/scan/read-item.ts";
 import { decodeItem, refers, shapeOf } from "../requests/decode-item.ts";
 import { keyIfComplete, keyOfItem } from "../requests/encode-item.ts";
 import { type Catalog, idPaths, type Shape } from "../schema/catalog.ts";
-import { isSystemItem } from "../schema/system-items.ts";
+import { isSystemItem } from "../schema/system-kinds.ts";
 import type { Item } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { type Row, valueAt } from "../util/row.ts";

@@ -1,7 +1,7 @@
 import { driverOf } from "../client/driver.ts";
 import { bookkeeping, listJobs } from "../executor/jobs/job-store.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { isSystemItem } from "../schema/system-items.ts";
+import { isSystemItem } from "../schema/system-kinds.ts";
 import type { LeanTransportOptions } from "../transport/lean/lean-transport.ts";
 import type { StreamTransport } from "../transport/stream-operations.ts";
 import { checkOptions, checkSignal, namesIn, type OptionChecks } from "../util/check-options.ts";

@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { checkLease, type JobFacts, type Lease, releaseLease } from "../executor/jobs/job-store.ts";
 import { runJob } from "../executor/jobs/run-job.ts";
 import { backOff, type Session } from "../executor/session.ts";
-import { isSystemItem } from "../schema/system-items.ts";
+import { isSystemItem } from "../schema/system-kinds.ts";
 import { type HeldPage, holdPosition } from "./held-position.ts";
 import type { Processor } from "./process-records.ts";
 import { readRecord, type StreamRecord } from "./record.ts";

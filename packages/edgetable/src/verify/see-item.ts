@@ -6,7 +6,7 @@ import type { Subject } from "../planner/writes/working-set.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
 import { keyIfComplete, keyOfItem } from "../requests/encode-item.ts";
 import type { Catalog, Shape } from "../schema/catalog.ts";
-import { type SystemKind, systemKindOf } from "../schema/system-items.ts";
+import { type SystemKind, systemKindOf } from "../schema/system-kinds.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";

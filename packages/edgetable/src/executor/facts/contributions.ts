@@ -16,7 +16,7 @@ import { decodeItem, refers, shapeOf } from "../../requests/decode-item.ts";
 import { digitsIn, encodeField, keyIfComplete, keyOfItem } from "../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry, NodeEntry, Shape } from "../../schema/catalog.ts";
 import { countHidden, type DerivedFact, sumHidden } from "../../schema/facts.ts";
-import { isSystemItem } from "../../schema/system-items.ts";
+import { isSystemItem } from "../../schema/system-kinds.ts";
 import { factsOfNode, ownerText, type SystemKey } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";

@@ -13,7 +13,7 @@ import { decodeItem, shapeOf } from "../../requests/decode-item.ts";
 import { keyIfComplete, keyOfItem } from "../../requests/encode-item.ts";
 import { type Catalog, endPaths, type NodeEntry, type Shape } from "../../schema/catalog.ts";
 import { COPY_REVISION, type CopyFact } from "../../schema/facts.ts";
-import { isSystemItem } from "../../schema/system-items.ts";
+import { isSystemItem } from "../../schema/system-kinds.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { own, type Row } from "../../util/row.ts";
 import { batchGet } from "../batch.ts";

@@ -1,4 +1,5 @@
-import { growthOf, renderPartitions, type Template } from "../../keys/template.ts";
+import { renderPartitions } from "../../keys/partitions.ts";
+import { growthOf, type Template } from "../../keys/template.ts";
 import { decodeItem, shapeOf } from "../../requests/decode-item.ts";
 import { checkLength, keyOfItem, keyText } from "../../requests/encode-item.ts";
 import { encodePartition } from "../../requests/encode-direct.ts";

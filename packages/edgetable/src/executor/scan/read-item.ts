@@ -6,7 +6,7 @@ import { decodeValue, keyTextOf } from "../../requests/attribute-value.ts";
 import { decodeItem, type DriftedField, driftedFields, type RowOptions, shapeOf, typeIn } from "../../requests/decode-item.ts";
 import { fitsMatch, isFilled, keyIfComplete, keyOfItem, VERSION } from "../../requests/encode-item.ts";
 import { type Catalog, type EdgeEntry, keyAttributes, ownerFields, type Shape } from "../../schema/catalog.ts";
-import { isSystemItem } from "../../schema/system-items.ts";
+import { isSystemItem } from "../../schema/system-kinds.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { jsonText } from "../../util/json-text.ts";
 import { defined } from "../../util/invariant.ts";

@@ -1,5 +1,5 @@
 import type { QueryStep } from "../../ir/physical-plan.ts";
-import { endingField, fieldReader } from "../../keys/template.ts";
+import { endingField, fieldReader } from "../../keys/key-pieces.ts";
 import { shapeOf } from "../../requests/decode-item.ts";
 import { readKey } from "../../requests/attribute-value.ts";
 import { type Catalog, endSources, needsIdentity, type KeySource, type Shape } from "../../schema/catalog.ts";

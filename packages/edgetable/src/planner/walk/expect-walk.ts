@@ -12,9 +12,15 @@ import {
 } from "../../ir/walk-plan.ts";
 import { mostShards } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
-import { isSingle } from "../../schema/definition.ts";
+import { type AnyEdge, degreeLimit, isSingle } from "../../schema/definition.ts";
 import { defined } from "../../util/invariant.ts";
-import { assumedEdges, reachedFactor } from "../assumed-rows.ts";
+import { assumedEdges } from "../assumed-rows.ts";
+
+/** How many times as many edges a node has to which an edge led than one that is given. */
+const reachedFactor = (edge: Pick<AnyEdge, "expect" | "multiplicity" | "maxDegree">, end: "from" | "to"): number => {
+  const reached = edge.expect?.reached?.[end];
+  return reached === undefined ? 1 : Math.min(reached, degreeLimit(edge, end) ?? reached) / assumedEdges(edge, end).rows;
+};
 
 /** A closure has no fixed depth: it is assumed to end after so many rounds. */
 const CLOSURE_ROUNDS = 4;

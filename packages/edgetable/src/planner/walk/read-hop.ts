@@ -4,13 +4,26 @@ import type { LogicalPlan } from "../../ir/logical-plan.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import type { WalkHop } from "../../ir/walk-plan.ts";
 import { comparePrimary, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
-import { type Catalog, endSources, needsIdentity, projectedAttributes } from "../../schema/catalog.ts";
+import { type Catalog, endSources, needsIdentity, projectedAttributes, type Shape } from "../../schema/catalog.ts";
 import { attributesOf } from "../../schema/facts.ts";
 import { defined } from "../../util/invariant.ts";
-import { isBounded } from "../assumed-rows.ts";
+import { assumedEdges } from "../assumed-rows.ts";
 import { expectedItems } from "../lower.ts";
 import { checkProjected } from "../projected-attributes.ts";
 import { planRead } from "../plan.ts";
+
+/**
+ * True if the model says how many items of a shape are at one node.
+ *
+ * @param near the end of edges at which the node stands, as their keys say it
+ */
+const isBounded = ({ edges, parts }: Catalog, { kind, definition, role }: Shape, near: "from" | "to"): boolean => {
+  if (kind === "node") return true;
+  if (kind === "part") return parts[definition]?.definition.expect?.perNode !== undefined;
+  const end = role === "mirror" ? (near === "from" ? "to" : "from") : near;
+  const edge = edges[definition]?.definition;
+  return edge !== undefined && assumedEdges(edge, end).by !== undefined;
+};
 
 /** What planning a walk needs beside the walk. */
 export interface WalkPlanning {
