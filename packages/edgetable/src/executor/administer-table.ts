@@ -126,7 +126,8 @@ export const lacksImages = (table: string, viewType: string | undefined): Edgeta
 
 /** Records the model of a new table. Whoever may create tables and not write items leaves it without a record. */
 const recordModel = async (session: Session, context: CallContext): Promise<void> => {
-  const { NO_RECORD, recordedModel, writeRecord } = await import("./model-record.ts");
+  const { NO_RECORD } = await import("./model-record.ts");
+  const { recordedModel, writeRecord } = await import("./write-record.ts");
   try {
     await writeRecord(session, NO_RECORD, { current: recordedModel(session), migration: undefined }, context);
     noteComplete(session);
@@ -140,7 +141,9 @@ const recordModel = async (session: Session, context: CallContext): Promise<void
  * record as it is while a migration is under way, which writes it at its end. Whoever may not read or write items leaves it too.
  */
 const recordNewKinds = async (session: Session, context: CallContext): Promise<void> => {
-  const { checkForms, readRecord, recordedModel, writeRecord } = await import("./model-record.ts");
+  const { readRecord } = await import("./model-record.ts");
+  const { checkForms } = await import("./record-gaps.ts");
+  const { recordedModel, writeRecord } = await import("./write-record.ts");
   const { descriptionHash, withNewKinds } = await import("../schema/describe-model.ts");
   const { model: ours } = recordedModel(session);
   try {

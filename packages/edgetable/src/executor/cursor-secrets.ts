@@ -4,7 +4,7 @@ import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import type { Secrets } from "../requests/cursor.ts";
 import { encodeSingle } from "../requests/encode-write.ts";
 import { SECRET } from "../schema/system-items.ts";
-import { cursorSecret, systemKeyItem } from "../schema/system-keys.ts";
+import { cursorSecret, systemKeyItem } from "../schema/system-key-item.ts";
 import type { Item, UpdateItemInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { CallContext, Session } from "./session.ts";

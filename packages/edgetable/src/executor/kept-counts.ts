@@ -10,8 +10,9 @@ import { isNumber } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
 import { add, type Amount } from "./amount.ts";
 import { Meter } from "./call.ts";
-import { checkForms, readRecord } from "./model-record.ts";
+import { readRecord } from "./model-record.ts";
 import { checkedItem } from "./read-rows.ts";
+import { checkForms } from "./record-gaps.ts";
 import type { CallContext, Session } from "./session.ts";
 import { SharedAnswer } from "./shared-answer.ts";
 

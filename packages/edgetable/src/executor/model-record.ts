@@ -1,20 +1,9 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Term, UpdateStep } from "../ir/write-plan.ts";
 import { encodeGet } from "../requests/encode-read.ts";
-import { encodeSingle } from "../requests/encode-write.ts";
-import {
-  descriptionHash,
-  descriptionText,
-  describeModel,
-  type EndedRenamings,
-  type ModelDescription,
-  unreadForm,
-} from "../schema/describe-model.ts";
 import type { ValueStorage } from "../schema/definition.ts";
+import type { EndedRenamings, ModelDescription } from "../schema/describe-model.ts";
 import { MIGRATION, MODEL } from "../schema/system-items.ts";
-import { modelRecord, systemKeyItem, systemType } from "../schema/system-keys.ts";
-import type { AttributeValue, Item, Key, UpdateItemInput } from "../transport/operations.ts";
-import { isFailedCondition } from "./failed-term.ts";
+import { modelRecord, systemKeyItem } from "../schema/system-key-item.ts";
+import type { AttributeValue, Key } from "../transport/operations.ts";
 import type { CallContext, Session } from "./session.ts";
 
 /** A model as a table records it. */
@@ -67,7 +56,8 @@ export interface ModelRecord {
 /** A table without a record. */
 export const NO_RECORD: ModelRecord = { current: undefined, migration: undefined, stored: { current: undefined, migration: undefined } };
 
-const textIn = (value: AttributeValue | undefined): string | undefined => (value && "S" in value ? value.S : undefined);
+/** The text of an attribute. */
+export const textIn = (value: AttributeValue | undefined): string | undefined => (value && "S" in value ? value.S : undefined);
 
 const parsed = (text: string | undefined): unknown => (text === undefined ? undefined : (JSON.parse(text) as unknown));
 
@@ -81,81 +71,4 @@ export const readRecord = async (session: Session, context: CallContext): Promis
     migration: parsed(stored.migration) as RecordedMigration | undefined,
     stored,
   };
-};
-
-/** The model of a connection as a record holds it. */
-export const recordedModel = ({ catalog }: Session): RecordedModel => {
-  const model = describeModel(catalog);
-  return { hash: descriptionHash(model), model };
-};
-
-/** @throws {plan.unreadForm} when items hold an attribute under a name, or in a type, that the model does not read */
-export const checkForms = ({ catalog }: Session, { current, migration }: ModelRecord): void => {
-  const ours = describeModel(catalog);
-  for (const recorded of [current, migration]) {
-    const unread = recorded && unreadForm(catalog, ours, recorded);
-    if (!unread) continue;
-    const { says, definition, attribute } = unread;
-    throw new EdgetableError(
-      "plan.unreadForm",
-      `${says}, and this model does not read that. Deploy a model with it in renamed or retyped, or the model that the table follows.`,
-      { details: { table: catalog.table, definition, attribute } },
-    );
-  }
-};
-
-const RECORD_TYPE = "~model";
-
-const FAILED = { reason: "conditionFailed" } as const;
-
-const recordText = (value: RecordedModel | undefined): string | undefined =>
-  value && JSON.stringify({ ...value, model: JSON.parse(descriptionText(value.model)) as unknown });
-
-/**
- * Replaces the record if it is unchanged since it was read. Returns false if another process changed it. A record of nothing is
- * removed.
- */
-export const writeRecord = async (
-  session: Session,
-  before: Pick<ModelRecord, "stored">,
-  after: Pick<ModelRecord, "current" | "migration">,
-  context: CallContext,
-): Promise<boolean> => {
-  const { table, index } = session.catalog;
-  const key = systemKeyItem(session.catalog, modelRecord);
-  const asRead = (attribute: string, text: string | undefined): Term => ({
-    kind: "equals",
-    attribute,
-    value: text === undefined ? undefined : { S: text },
-    failure: FAILED,
-  });
-  const terms = [asRead(MODEL, before.stored.current), asRead(MIGRATION, before.stored.migration)];
-  const set: Record<string, AttributeValue> = {};
-  const remove: string[] = [];
-  for (const [attribute, value] of [
-    [MODEL, after.current],
-    [MIGRATION, after.migration],
-  ] as const) {
-    const text = recordText(value);
-    if (text === undefined) remove.push(attribute);
-    else set[attribute] = { S: text };
-  }
-  const isGone = Object.keys(set).length === 0;
-  const changes: UpdateStep["changes"] = { set: { ...set, ...systemType(session.catalog, RECORD_TYPE) }, remove, add: {}, append: {} };
-  const target = { table, partitionKey: index.partitionKey };
-  try {
-    if (isGone) {
-      const { input } = encodeSingle(target, { kind: "delete", key, terms, shape: undefined });
-      await session.send("DeleteItem", input as { readonly TableName: string; readonly Key: Item }, context);
-    } else {
-      const { input } = encodeSingle(target, { kind: "update", key, terms, shape: undefined, changes });
-      await session.send("UpdateItem", input as UpdateItemInput, context);
-    }
-    return true;
-  } catch (error) {
-    if (!isFailedCondition(error)) throw error;
-    // An earlier attempt, whose answer was lost, may have written it.
-    const found = (error.details["item"] as Item | undefined) ?? {};
-    return textIn(found[MODEL]) === recordText(after.current) && textIn(found[MIGRATION]) === recordText(after.migration);
-  }
 };

@@ -11,10 +11,10 @@ import { loadOnce } from "../util/load-once.ts";
 import { valueAt, type Row } from "../util/row.ts";
 import { batchGet } from "./batch.ts";
 import { byIdentity, checkedItem, type Found, identity, type Reader, readRow, type Rows, shapesOf } from "./read-rows.ts";
-import type { RecordedReading } from "./index-readiness.ts";
 import type { ReadBudget } from "./read-budget.ts";
 import type { ParseRow } from "./parse-rows.ts";
 import { acceptItems, countPartition, nextPage, openPartition, pageOf, passesAll, startKeyOf } from "./read-partition.ts";
+import type { RecordedReading } from "./record-gaps.ts";
 import type { CallContext, Session } from "./session.ts";
 
 const readBudgets = loadOnce(async () => import("./read-budget.ts"));
@@ -64,11 +64,11 @@ export const readComplete = async <T>(
   if (knowing.has(session)) return read();
   const doubted = doubting.get(session);
   if (!marker && !steps.some((step) => mayLack(session, step, doubted))) return read();
-  const { findGaps, readsDeclaredIndex, refuseGaps } = await readiness();
-  const checking = findGaps(session, steps, context).then((gaps) => {
+  const { findGaps, readsDeclaredIndex } = await readiness();
+  const checking = findGaps(session, steps, context).then(async (gaps) => {
     if (!gaps) return noteComplete(session);
     doubting.set(session, gaps.edges);
-    return refuseGaps(session, gaps, reading);
+    return (await import("./record-gaps.ts")).refuseGaps(session, gaps, reading);
   });
   if (readsDeclaredIndex(session, steps)) await checking;
   const [rows] = await Promise.all([read(), checking]);

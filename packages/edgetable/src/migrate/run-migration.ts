@@ -3,16 +3,10 @@ import { readExpiry } from "../executor/administer-table.ts";
 import type { Cost } from "../executor/call.ts";
 import { bookkeeping, findJob, type Job, type JobFacts, takeLease } from "../executor/jobs/job-store.ts";
 import { newRun, type Rate, REQUEST_DEADLINE, type Run, runJob, step } from "../executor/jobs/run-job.ts";
-import {
-  type ModelRecord,
-  type MoveState,
-  readRecord,
-  recordedModel,
-  type RecordedMigration,
-  writeRecord,
-} from "../executor/model-record.ts";
+import { type ModelRecord, type MoveState, readRecord, type RecordedMigration } from "../executor/model-record.ts";
 import { runReshard } from "../executor/reshard/run-reshard.ts";
 import type { Session } from "../executor/session.ts";
+import { recordedModel, writeRecord } from "../executor/write-record.ts";
 import { endedRenamings } from "../schema/describe-model.ts";
 import type { Item, Key, TableDescription } from "../transport/operations.ts";
 import { beginPass, beginTask, newPasses, type Pass, type PassState, runPass, wantedKeys } from "./backfill.ts";

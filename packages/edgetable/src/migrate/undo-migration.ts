@@ -1,8 +1,9 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { bookkeeping, type Job, takeLease } from "../executor/jobs/job-store.ts";
 import { REQUEST_DEADLINE, runJob, step } from "../executor/jobs/run-job.ts";
-import { type ModelRecord, readRecord, writeRecord } from "../executor/model-record.ts";
+import { type ModelRecord, readRecord } from "../executor/model-record.ts";
 import type { Session } from "../executor/session.ts";
+import { writeRecord } from "../executor/write-record.ts";
 import { descriptionHash, withEitherForm, withEitherKeys, withUnreserved } from "../schema/describe-model.ts";
 import { deleteIndex, theTable } from "./change-indexes.ts";
 import type { MigrationPlan } from "./plan-migration.ts";

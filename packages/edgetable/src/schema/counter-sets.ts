@@ -4,7 +4,8 @@ import type { Row } from "../util/row.ts";
 import type { Catalog, NodeEntry } from "./catalog.ts";
 import { type AggregateFact, isSpread } from "./facts.ts";
 import { COUNTER, COUNTER_TYPE, MEMO_NODE } from "./system-items.ts";
-import { counterOf, ownerText, systemKeyItem, systemType } from "./system-keys.ts";
+import { systemKeyItem, systemType } from "./system-key-item.ts";
+import { counterOf, ownerText } from "./system-keys.ts";
 import { placeText } from "./stored-id.ts";
 
 /** The counters over which the aggregates of a node type over one kind of edges are spread. */

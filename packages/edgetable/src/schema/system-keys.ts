@@ -13,15 +13,8 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import type { Catalog, EndEntry, NodeEntry } from "./catalog.ts";
-import { type Attributes, CURSOR_SECRET, CURSORS, DEAD_LETTERS, hasTextSort, JOBS, MODEL_RECORD, textAt, ZEROS } from "./system-items.ts";
-
-type SystemKeyItem = Record<string, { readonly S: string } | { readonly N: string }>;
-
-/** The key of one of Edgetable's own items. */
-export interface SystemKey {
-  readonly partition: string;
-  readonly sort: string;
-}
+import { type Attributes, DEAD_LETTERS, hasTextSort, JOBS, textAt } from "./system-items.ts";
+import { OWN, type SystemKey } from "./system-key-item.ts";
 
 // Always escaped, whatever the layout: a value with the delimiter must not make another item's key.
 const template = (source: string): Template => parseTemplate(source, { delimiter: "#", escapes: true });
@@ -37,8 +30,6 @@ const markerTemplates: Readonly<Record<string, Template>> = Object.fromEntries(
 const degreeTemplate = template("~degree#{edge}#{direction}");
 const numberTemplate = template("{value:number}");
 const jobTemplate = template("{id}");
-
-const OWN = "#";
 
 /**
  * The item that reserves one value of a unique attribute.
@@ -115,18 +106,6 @@ export const jobIdOf = (sort: string): string => (readTemplate(jobTemplate, sort
 /** A record of the stream that was put aside. */
 export const deadLetter = (id: string): SystemKey => ({ partition: DEAD_LETTERS, sort: render(jobTemplate, { id }) });
 
-/** The key of the secret that seals cursors. */
-export const cursorSecret: SystemKey = { partition: CURSOR_SECRET, sort: OWN };
-
-/** The key of the model's record. */
-export const modelRecord: SystemKey = { partition: MODEL_RECORD, sort: OWN };
-
-/** The key of one piece of a stored cursor. Each has its own partition, so that many writes do not throttle one partition. */
-export const storedCursor = (id: string, piece: number): SystemKey => ({ partition: `${CURSORS}${id}#${piece}`, sort: OWN });
-
-const numberFor = (text: string): string =>
-  `9${String(BigInt(`0x${createHash("sha256").update(text).digest("hex")}`) % 10n ** 37n).padStart(37, "0")}${ZEROS}`;
-
 const factsTemplate = template("~facts#{node}#{key}");
 const memoTemplate = template("{over}#{source}");
 const memosTemplate = template("{over}#");
@@ -171,32 +150,6 @@ export const memoOf = ({ partition }: SystemKey, over: string, source: string): 
 
 /** What the sort keys of all memos of a node over one kind of rows begin with. */
 export const memosOver = (over: string): string => render(memosTemplate, { over });
-
-/** A system key as the table's own key attributes. */
-export const systemKeyItem = ({ index, layout }: Catalog, { partition, sort }: SystemKey): SystemKeyItem => {
-  const { partitionKey, sortKey } = index;
-  const numeric = layout.types?.[partitionKey] === "N";
-  if (sortKey !== undefined && hasTextSort(layout) && !numeric) return { [partitionKey]: { S: partition }, [sortKey]: { S: sort } };
-  // A degree guard is in its node's partition, so its distinguishing text comes first.
-  const text = sort === OWN ? partition : partition.startsWith("~") ? `${partition}#${sort}` : `${sort}#${partition}`;
-  const item: SystemKeyItem = { [partitionKey]: numeric ? { N: numberFor(text) } : { S: text } };
-  if (sortKey !== undefined) item[sortKey] = hasTextSort(layout) ? { S: OWN } : { N: "0" };
-  return item;
-};
-
-/** {@link systemKeyItem} of a node's facts or memos: one partition of the table for all of them, wherever its sort key is text. */
-export const factKeyItem = (catalog: Catalog, key: SystemKey): SystemKeyItem => {
-  const { index, layout } = catalog;
-  if (index.sortKey === undefined || !hasTextSort(layout) || layout.types?.[index.partitionKey] !== "N") return systemKeyItem(catalog, key);
-  return { [index.partitionKey]: { N: numberFor(key.partition) }, [index.sortKey]: { S: key.sort } };
-};
-
-/** The type attribute of a system item, if the table has one. */
-export const systemType = (
-  { typeAttribute, typeForm }: Catalog,
-  type: string,
-): Record<string, { readonly S: string } | { readonly SS: readonly string[] }> =>
-  typeAttribute === undefined ? {} : { [typeAttribute]: typeForm === "SS" ? { SS: [type] } : { S: type } };
 
 /** A degree guard, as its key tells it. */
 export interface GuardKey {

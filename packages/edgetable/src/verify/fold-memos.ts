@@ -5,7 +5,7 @@ import { encodeField } from "../requests/encode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { DerivedFact } from "../schema/facts.ts";
 import { CONTRIBUTION } from "../schema/system-items.ts";
-import { factKeyItem } from "../schema/system-keys.ts";
+import { factKeyItem } from "../schema/system-key-item.ts";
 import type { Key } from "../transport/operations.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import { isShownNowhere, MISSING, shownId } from "./relations.ts";

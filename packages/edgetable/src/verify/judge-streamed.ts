@@ -7,7 +7,7 @@ import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
 import { decimalIn, decodeValue, sameAttribute } from "../requests/attribute-value.ts";
 import { keyIfComplete } from "../requests/encode-item.ts";
 import type { DerivedFact } from "../schema/facts.ts";
-import { factKeyItem } from "../schema/system-keys.ts";
+import { factKeyItem } from "../schema/system-key-item.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";
 import type { Finding } from "./finding.ts";

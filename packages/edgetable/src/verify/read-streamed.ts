@@ -19,7 +19,7 @@ import type { EndId } from "../ir/logical-write.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
 import { encodeField } from "../requests/encode-item.ts";
-import { factKeyItem } from "../schema/system-keys.ts";
+import { factKeyItem } from "../schema/system-key-item.ts";
 import type { DerivedFact } from "../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";

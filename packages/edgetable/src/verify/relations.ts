@@ -18,7 +18,8 @@ import { type AggregateFact, type CopyFact, countHidden, derivedNames, isKeptInN
 import type { Catalog, EdgeEntry, EndEntry, NodeEntry, Shape } from "../schema/catalog.ts";
 import { documentOwner } from "../schema/grid-parts.ts";
 import { CONTRIBUTION, COUNT, DELETING, MEMO_NODE, OWNER, REVISION } from "../schema/system-items.ts";
-import { factKeyItem, readDegreeGuard } from "../schema/system-keys.ts";
+import { factKeyItem } from "../schema/system-key-item.ts";
+import { readDegreeGuard } from "../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { negateDecimal } from "../util/decimal.ts";
 import { isNumber } from "../util/json-text.ts";

@@ -17,7 +17,8 @@ import { digitsIn, encodeField, keyIfComplete, keyOfItem } from "../../requests/
 import type { Catalog, EdgeEntry, NodeEntry, Shape } from "../../schema/catalog.ts";
 import { countHidden, type DerivedFact, sumHidden } from "../../schema/facts.ts";
 import { isSystemItem } from "../../schema/system-kinds.ts";
-import { factsOfNode, ownerText, type SystemKey } from "../../schema/system-keys.ts";
+import { type SystemKey } from "../../schema/system-key-item.ts";
+import { factsOfNode, ownerText } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { isNumber } from "../../util/json-text.ts";

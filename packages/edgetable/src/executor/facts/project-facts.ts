@@ -10,7 +10,8 @@ import type { Catalog, EdgeEntry, NodeEntry, Shape } from "../../schema/catalog.
 import { isAdditive } from "../../schema/derived.ts";
 import { countHidden, type DerivedFact, STREAMED, sumHidden } from "../../schema/facts.ts";
 import { CONTRIBUTION, MEMO_SOURCE, REVISION } from "../../schema/system-items.ts";
-import { factKeyItem, memoOf, memosOver } from "../../schema/system-keys.ts";
+import { factKeyItem } from "../../schema/system-key-item.ts";
+import { memoOf, memosOver } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item, Key, QueryInput } from "../../transport/operations.ts";
 import { readDecimal } from "../../util/decimal.ts";
 import { batchGet } from "../batch.ts";

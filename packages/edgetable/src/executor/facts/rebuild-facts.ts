@@ -3,7 +3,7 @@ import type { UpdateStep } from "../../ir/write-plan.ts";
 import { decimalIn } from "../../requests/attribute-value.ts";
 import { encodeTransaction } from "../../requests/encode-write.ts";
 import { FACTS_TYPE, REVISION } from "../../schema/system-items.ts";
-import { factKeyItem, systemType } from "../../schema/system-keys.ts";
+import { factKeyItem, systemType } from "../../schema/system-key-item.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
 import { addDecimals, sameDecimals } from "../../util/decimal.ts";
 import { batchGet } from "../batch.ts";

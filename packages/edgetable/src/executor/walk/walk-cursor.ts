@@ -5,7 +5,7 @@ import { keyId } from "../../ir/write-plan.ts";
 import { openSealed, sealBytes, sealText, type Secrets } from "../../requests/cursor.ts";
 import { keyOfItem } from "../../requests/encode-item.ts";
 import { EXPIRES, STATE } from "../../schema/system-items.ts";
-import { storedCursor, systemKeyItem } from "../../schema/system-keys.ts";
+import { storedCursor, systemKeyItem } from "../../schema/system-key-item.ts";
 import type { AttributeValue, Key, WriteRequest } from "../../transport/operations.ts";
 import { batchGet } from "../batch.ts";
 import { batchWrite } from "../batch-write.ts";

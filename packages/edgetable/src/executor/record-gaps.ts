@@ -1,0 +1,190 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
+import type { AccessStep, MarkerStep, QueryStep } from "../ir/physical-plan.ts";
+import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
+import {
+  changedEdges,
+  definitionOf,
+  describedEntry,
+  describeModel,
+  lackingCopy,
+  type ModelDescription,
+  sameEntry,
+  unreadForm,
+  withNewKinds,
+} from "../schema/describe-model.ts";
+import { defined } from "../util/invariant.ts";
+import type { ModelRecord } from "./model-record.ts";
+import type { Session } from "./session.ts";
+
+/** A read, as far as the table's record tells whether all of it is there. */
+export interface RecordedReading {
+  readonly steps: readonly AccessStep[];
+  /** The marker that names the row: nodes of an older model may lack it. */
+  readonly marker?: MarkerStep | undefined;
+  /** True if the rows are wanted in any order, such as to count or delete them. */
+  readonly anyOrder?: boolean | undefined;
+}
+
+/** What the table's record has otherwise than the model. */
+export interface Gaps {
+  /**
+   * Entries of indexes, as `index shape`: the record has the kind in the index by other keys, or not at all, or a migration to a
+   * model without the entry has begun, whose programs do not write its keys.
+   */
+  readonly entries: ReadonlyMap<string, "otherwise" | "absent" | "leaving">;
+  /** Edges that are stored otherwise, by their shape's id: the end of a message. */
+  readonly edges: ReadonlyMap<string, string>;
+  /** Unique attributes, as `person.email`, of which nodes may lack their markers. */
+  readonly unique: ReadonlyMap<string, "absent" | "leaving">;
+}
+
+/** @throws {plan.unreadForm} when items hold an attribute under a name, or in a type, that the model does not read */
+export const checkForms = ({ catalog }: Session, { current, migration }: ModelRecord): void => {
+  const ours = describeModel(catalog);
+  for (const recorded of [current, migration]) {
+    const unread = recorded && unreadForm(catalog, ours, recorded);
+    if (!unread) continue;
+    const { says, definition, attribute } = unread;
+    throw new EdgetableError(
+      "plan.unreadForm",
+      `${says}, and this model does not read that. Deploy a model with it in renamed or retyped, or the model that the table follows.`,
+      { details: { table: catalog.table, definition, attribute } },
+    );
+  }
+};
+
+/** The names of a kind in a model. An edge type with more or fewer types at its ends goes by another name. */
+const namesIn = ({ catalog }: Session, { items }: ModelDescription, ours: ModelDescription, id: string): readonly string[] => {
+  const keyOf = (item: ModelDescription["items"][string] | undefined): string =>
+    keyAttributes(catalog.index)
+      .map((name) => item?.keys[name])
+      .join();
+  const key = keyOf(ours.items[id]);
+  return Object.keys(items).filter((other) => other === id || keyOf(items[other]) === key);
+};
+
+const changedEntries = (session: Session, ours: ModelDescription, { current, migration }: ModelRecord): Gaps["entries"] => {
+  const { catalog } = session;
+  const changed = new Map<string, "otherwise" | "absent" | "leaving">();
+  const known = current && withNewKinds(current.model, ours, catalog);
+  for (const index of catalog.indexes) {
+    for (const { id, keys } of catalog.shapes) {
+      if (!keyAttributes(index).every((attribute) => attribute in keys)) continue;
+      const isIn = (model: ModelDescription, names: readonly string[]): boolean =>
+        names.some((name) => describedEntry(model, index, name) !== undefined);
+      if (known && !sameEntry(known, ours, [index, id])) {
+        const isAbsent = !isIn(known, [id, ...namesIn(session, known, ours, id)]);
+        changed.set(`${index.name} ${id}`, isAbsent ? "absent" : "otherwise");
+      } else if (migration) {
+        // A kind that the other model lacks is not written by its programs.
+        const names = namesIn(session, migration.model, ours, id);
+        if (names.length > 0 && !isIn(migration.model, names)) changed.set(`${index.name} ${id}`, "leaving");
+      }
+    }
+  }
+  return changed;
+};
+
+const changedUnique = (session: Session, ours: ModelDescription, { current, migration }: ModelRecord): Gaps["unique"] => {
+  const changed = new Map<string, "absent" | "leaving">();
+  const known = current && withNewKinds(current.model, ours, session.catalog);
+  for (const name of ours.unique ?? []) {
+    const isIn = (model: ModelDescription): boolean => model.unique?.includes(name) === true;
+    if (known && !isIn(known)) changed.set(name, "absent");
+    // Programs of a model that lacks the node type write none of its rows.
+    else if (migration && !isIn(migration.model) && namesIn(session, migration.model, ours, definitionOf(name)).length > 0)
+      changed.set(name, "leaving");
+  }
+  return changed;
+};
+
+const changedStorage = ({ catalog }: Session, ours: ModelDescription, recorded: ModelDescription): Gaps["edges"] => {
+  const changed = new Map<string, string>();
+  for (const entry of Object.values(catalog.edges)) {
+    const change = changedEdges(recorded, ours, entry);
+    // Sources hold their edges alike whether there are second copies or not. Without them, in-edges have entries in an index.
+    const isAtSource = change !== undefined && [change.was, change.is].every((storage) => storage === "once" || storage === "twice");
+    for (const shape of [...entry.shapes, ...entry.mirrors]) {
+      const says = (isAtSource && shape.role === "own" ? undefined : change?.says) ?? lackingCopy(recorded, shape);
+      if (says !== undefined) changed.set(shape.id, says);
+    }
+  }
+  return changed;
+};
+
+/**
+ * What a record has otherwise than the model; undefined if nothing.
+ *
+ * @throws {plan.unreadForm} when the model is older than a renaming
+ */
+export const gapsOf = (session: Session, record: ModelRecord): Gaps | undefined => {
+  checkForms(session, record);
+  const { current } = record;
+  const ours = describeModel(session.catalog);
+  const gaps: Gaps = {
+    entries: changedEntries(session, ours, record),
+    edges: current ? changedStorage(session, ours, current.model) : new Map(),
+    unique: changedUnique(session, ours, record),
+  };
+  return gaps.entries.size + gaps.edges.size + gaps.unique.size === 0 ? undefined : gaps;
+};
+
+/**
+ * True if rows are found, or ordered, by more of their keys than the node at their end. A plain list of in-edges is not, except
+ * in its order: those edges have been in `reverse` since they were linked.
+ */
+const needsKeys = ({ edges, escapes }: Catalog, { index, sort }: QueryStep, { definition, kind }: Shape, anyOrder: boolean): boolean =>
+  !escapes ||
+  index !== "reverse" ||
+  sort?.kind === "range" ||
+  sort?.template.parts.some((part) => part.kind === "field") === true ||
+  kind === "node" ||
+  (!anyOrder && edges[definition]?.orderBy !== undefined);
+
+const FINISH = "Finish the migration: db.migrations.run({ finish: true }) or edgetable migrate run --finish.";
+
+const UNDO = "Deploy that model; or undo the migration (edgetable migrate undo), and run one to this model with finish.";
+
+/**
+ * Refuses reads that rely on what the record lacks.
+ *
+ * @throws {plan.indexIncomplete} when old items may lack the keys of an index
+ * @throws {plan.otherStorage} when the table stores edges otherwise than the model
+ * @throws {plan.uniqueIncomplete} when old nodes may lack the markers of a unique attribute
+ */
+export const refuseGaps = ({ catalog }: Session, gaps: Gaps, { steps, marker, anyOrder = false }: RecordedReading): void => {
+  const reserved = marker && gaps.unique.get(`${marker.node}.${marker.attribute}`);
+  if (reserved) {
+    const { node, attribute } = marker;
+    const why =
+      reserved === "leaving"
+        ? `any more: a migration has begun to a model in which the attribute is not unique, and whose programs do not reserve its values. ${UNDO}`
+        : `yet: the table has not been migrated to this model, which makes the attribute unique. ${FINISH}`;
+    throw new EdgetableError("plan.uniqueIncomplete", `by() does not find every "${node}" by its "${attribute}" ${why}`, {
+      details: { node, attribute },
+    });
+  }
+  for (const step of steps)
+    for (const id of step.kind === "query" ? step.shapes : []) {
+      const shape = defined(catalog.shapesById[id], "shape");
+      const says = gaps.edges.get(id);
+      if (says !== undefined)
+        throw new EdgetableError(
+          "plan.otherStorage",
+          `${says}: reads would miss edges. Declare the type as the table stores it, or under another name and copy the edges with db.scan and db.load.`,
+          { details: { edge: shape.definition, shape: id } },
+        );
+      const { index } = step as QueryStep;
+      // The keys of a reference are in its source's item.
+      const kind = shape.role === "reference" ? shape.from : id;
+      const gap = index === undefined ? undefined : gaps.entries.get(`${index} ${kind}`);
+      if (gap === undefined || (gap === "otherwise" && !needsKeys(catalog, step as QueryStep, shape, anyOrder))) continue;
+      const why =
+        gap === "leaving"
+          ? `any more: a migration has begun to a model that has not got it there, and whose programs do not write its keys. ${UNDO}`
+          : `yet: the table has not been migrated to this model. ${FINISH}`;
+      throw new EdgetableError("plan.indexIncomplete", `The index "${index}" does not find every "${id}" ${why}`, {
+        details: { index, shape: id },
+      });
+    }
+};
