@@ -1,6 +1,6 @@
 import { createStreamSource, seededRandom } from "@edgetable/testing";
 import { count, defineGraph, edge, node, type StreamTransport } from "edgetable";
-import { createLeanStreamTransport, createStreamConsumer, type StreamGap } from "edgetable/streams";
+import { createLeanStreamTransport, createStreamConsumer, type ConsumerOptions, type StreamGap } from "edgetable/streams";
 import { verify } from "edgetable/verify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
@@ -41,8 +41,8 @@ interface History {
   readonly life?: readonly [least: number, most: number];
   /** @default [5, 60] */
   readonly recordsPerShard?: readonly [least: number, most: number];
-  /** @default 20 */
-  readonly batchSize?: number;
+  /** How often consumers look. @default batches of 20, every 10 ms */
+  readonly pace?: Pick<ConsumerOptions, "batchSize" | "pollInterval" | "lease" | "discovery">;
 }
 
 /** A transport that never answers again once it is killed, as if its process were gone. */
@@ -111,7 +111,7 @@ const runHistory = async ({
   writers = 1,
   life: [shortestLife, longestLife] = [300, 1_200],
   recordsPerShard = [5, 60],
-  batchSize = 20,
+  pace = { batchSize: 20, pollInterval: 10, lease: 700, discovery: 50 },
 }: History) => {
   const random = seededRandom(seed);
   const table = engine.freshTableName("lying");
@@ -155,7 +155,7 @@ const runHistory = async ({
           deleted: ({ before }) => tell(before.id, -before.turn),
         },
       },
-      { stream, pollInterval: 10, lease: 700, discovery: 50, batchSize, indexLag: 0, onGap: (gap) => gaps.push(gap), timeout: 2_000 },
+      { ...pace, stream, indexLag: 0, onGap: (gap) => gaps.push(gap), timeout: 2_000 },
     );
     const stop = new AbortController();
     const run = consumer.run({ signal: stop.signal }).catch((error: unknown) => {
@@ -264,7 +264,7 @@ test.runIf(CHANGES > 0)(
       writers: 4,
       life: [3_000, 9_000],
       recordsPerShard: [500, 5_000],
-      batchSize: 1_000,
+      pace: { batchSize: 1_000, pollInterval: 100, lease: 2_000, discovery: 500 },
     });
     expect(found).toEqual({ seen: true, misordered: [], gaps: [], failed: [], wrong: [] });
     expect(shards).toBeGreaterThan(CHANGES / 5_000);
