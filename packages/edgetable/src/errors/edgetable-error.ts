@@ -108,9 +108,9 @@ export class EdgetableError extends Error {
   }
 }
 
-/** True if a value is an {@link EdgetableError}, with the given code if one is given. */
+/** True if a value is an {@link EdgetableError}, also of another copy of the library, with the given code if one is given. */
 export const isEdgetableError = (value: unknown, code?: ErrorCode): value is EdgetableError =>
-  value instanceof EdgetableError && (code === undefined || value.code === code);
+  value instanceof Error && value.name === "EdgetableError" && (code === undefined || (value as EdgetableError).code === code);
 
 /** Joins details, including those that are not enumerable. */
 export const joinDetails = (some: Details, more: Details): Details => {
@@ -121,7 +121,7 @@ export const joinDetails = (some: Details, more: Details): Details => {
 
 /** A copy of an EdgetableError with more details; its cause is the original error if that had none. Returns other errors as they are. */
 export const withDetails = (error: unknown, details: Details): unknown => {
-  if (!(error instanceof EdgetableError)) return error;
+  if (!isEdgetableError(error)) return error;
   return new EdgetableError(error.code, error.message, {
     details: joinDetails(error.details, details),
     cause: error.cause ?? error,
@@ -132,7 +132,7 @@ export const withDetails = (error: unknown, details: Details): unknown => {
 
 /** A copy of an EdgetableError with a redacted request, without its cause, which may contain what was redacted. */
 export const withRequest = (error: unknown, request: NonNullable<EdgetableError["request"]>): unknown => {
-  if (!(error instanceof EdgetableError)) return error;
+  if (!isEdgetableError(error)) return error;
   const { code, message, details, retryable } = error;
   return new EdgetableError(code, message, { details, retryable, request });
 };

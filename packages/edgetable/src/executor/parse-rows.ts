@@ -1,4 +1,4 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { keyOf, keyOfItem, VERSION } from "../requests/encode-item.ts";
 import { type Catalog, definitionOf, idPaths, ownerFields, projectedAttributes, type Shape } from "../schema/catalog.ts";
 import { ask, throwIssues } from "../schema/check-values.ts";
@@ -112,7 +112,7 @@ export const rowParser = ({ catalog }: Session, { reading, meter }: CallContext)
       return parse(stored, from);
     } catch (error) {
       const onStray = reading?.onStray;
-      if (!(error instanceof EdgetableError) || error.code !== "schema.invalidValue" || onStray === "throw") throw error;
+      if (!isEdgetableError(error, "schema.invalidValue") || onStray === "throw") throw error;
       meter.strays++;
       if (typeof onStray === "function") {
         const { shape, row, item } = stored;

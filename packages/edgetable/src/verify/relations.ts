@@ -62,11 +62,13 @@ export const derivedOf = (catalog: Catalog, { subject, row, leads, shape, item }
   const unfit = unique.filter((field) => unfitForMarker(catalog, { node: subject.entry.name, field }, row));
   const after = unfit.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([field]) => !unfit.includes(field)));
   for (const one of derive(catalog, { subject, before: null, after, digits })) {
-    if (one.rule === uniqueMarkers) claims.push(one as Claim);
-    else if (one.rule === degreeGuards) counts.push(one as Count);
-    else if (one.rule === aggregates) deltas.push(one as Delta);
-    else if (one.rule === requiredNodes) nodes.push(one as RequiredNode);
-    else if (one.rule === counterShards) {
+    // By name: some loaders make two instances of a module that is both imported and loaded late.
+    const { name } = one.rule;
+    if (name === uniqueMarkers.name) claims.push(one as Claim);
+    else if (name === degreeGuards.name) counts.push(one as Count);
+    else if (name === aggregates.name) deltas.push(one as Delta);
+    else if (name === requiredNodes.name) nodes.push(one as RequiredNode);
+    else if (name === counterShards.name) {
       const spread = one as Spread;
       if (spread.kind === "delta") counters.push(spread);
       // Its counter stands for the node in writes; the node has to be there all the same.

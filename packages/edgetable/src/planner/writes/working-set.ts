@@ -407,7 +407,7 @@ const settleGroup = (working: WorkingSet, group: Group): Settled => {
   const byRule: (readonly [ItemRule, [Contribution, ...Contribution[]]])[] = [];
   for (const { item, contribution } of group.members) {
     if (contribution) {
-      const same = byRule.find(([rule]) => rule === contribution.rule);
+      const same = byRule.find(([{ name }]) => name === contribution.rule.name);
       if (same) same[1].push(contribution);
       else byRule.push([contribution.rule, [contribution]]);
     } else if (own) return failWrittenTwice(group);

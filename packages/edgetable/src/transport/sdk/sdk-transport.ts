@@ -1,6 +1,6 @@
 import type * as Sdk from "@aws-sdk/client-dynamodb";
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import { onAbort } from "../../util/time.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../operations.ts";
 import { type Attempt, type AttemptFailure, attemptError, serviceError } from "../transport-error.ts";
@@ -113,7 +113,7 @@ const answeredError = (error: SdkError, status: number, attempt: Attempt): Edget
 
 /** The error for whatever the SDK's client rejects with. */
 export const readSdkError = (cause: unknown, attempt: Attempt): EdgetableError => {
-  if (cause instanceof EdgetableError) return cause;
+  if (isEdgetableError(cause)) return cause;
   const error = (typeof cause === "object" && cause !== null ? cause : { message: String(cause) }) as SdkError;
   const { code, name, message } = error;
   if (name === "TimeoutError" && error.$fault === undefined) {
