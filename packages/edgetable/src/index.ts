@@ -130,7 +130,7 @@ export type { Call, Report, RunOptions } from "./executor/call.ts";
 export type { DeletionProgress } from "./executor/jobs/delete-node.ts";
 export type { Job, JobFacts } from "./executor/jobs/job-store.ts";
 export type { Collision, CollisionCount, Collisions } from "./executor/load/collisions.ts";
-export type { FailedRow, LoadProgress, LoadReport } from "./executor/load/write-rows.ts";
+export type { FailedRow, LoadProgress, LoadReport } from "./executor/load/load-state.ts";
 export type { ScanReport } from "./executor/scan/run-scan.ts";
 export type { Drift, DriftedItem, ReadingOptions, StrayItem } from "./executor/call.ts";
 export type { Cost, FailedRequest, SentRequest } from "./executor/call.ts";

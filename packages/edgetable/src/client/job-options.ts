@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { RunOptions } from "../executor/call.ts";
 import type { Collision } from "../executor/load/collisions.ts";
-import type { FailedRow, LoadProgress } from "../executor/load/write-rows.ts";
+import type { FailedRow, LoadProgress } from "../executor/load/load-state.ts";
 import type { Job, JobFacts } from "../executor/jobs/job-store.ts";
 import type { ReshardProgress } from "../executor/reshard/run-reshard.ts";
 import type { MigrationProgress } from "../migrate/run-migration.ts";

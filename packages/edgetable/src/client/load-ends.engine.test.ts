@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { LoadReport } from "../executor/load/write-rows.ts";
+import type { LoadReport } from "../executor/load/load-state.ts";
 import { systemEffects } from "../executor/session.ts";
 import type { WriteLab } from "../test-support/write-lab.ts";
 import { courses, empty, errorOf, jobsOf, openLoadLab, slowly } from "./load-lab.test-support.ts";

@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { abortedByClose } from "../executor/jobs/run-job.ts";
-import type { LoadReport, LoadSettings } from "../executor/load/write-rows.ts";
+import type { LoadReport, LoadSettings } from "../executor/load/load-state.ts";
 import { runLoad } from "../executor/load/load-rows.ts";
 import type { LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";

@@ -6,7 +6,7 @@ import type { Job, JobKind } from "../executor/jobs/job-store.ts";
 import { takeLease } from "../executor/jobs/job-store.ts";
 import type { Sent, WriteLab } from "../test-support/write-lab.ts";
 import type { WriteRequest } from "../transport/operations.ts";
-import type { LoadProgress } from "../executor/load/write-rows.ts";
+import type { LoadProgress } from "../executor/load/load-state.ts";
 import type { LoadOptions } from "./job-options.ts";
 import { courses, empty, errorOf, jobsOf, openLoadLab, slowly } from "./load-lab.test-support.ts";
 import { loadOf, type Load } from "./load.ts";

@@ -1,6 +1,6 @@
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import type { LoadReport } from "../executor/load/write-rows.ts";
+import type { LoadReport } from "../executor/load/load-state.ts";
 import { edge, node, part } from "../schema/definition.ts";
 import type { BatchOutcome } from "./batch.ts";
 import { defineGraph } from "./define-graph.ts";

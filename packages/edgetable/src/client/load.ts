@@ -1,4 +1,4 @@
-import type { LoadReport } from "../executor/load/write-rows.ts";
+import type { LoadReport } from "../executor/load/load-state.ts";
 import type { LoadOptions } from "./job-options.ts";
 import type { Edges, EndId, Ends, Nodes, Parts } from "./graph-types.ts";
 import type { WriteDriver } from "./write-call.ts";

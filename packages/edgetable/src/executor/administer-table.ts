@@ -204,19 +204,15 @@ export const createTable = async (
 export const unkept = (catalog: Session["catalog"], { StreamSpecification }: TableDescription): string | undefined =>
   StreamSpecification?.StreamEnabled === true ? undefined : keptByStream(catalog)[0];
 
-const compareStream = (catalog: Session["catalog"], table: TableDescription): readonly TableDifference[] => {
-  const kept = unkept(catalog, table);
-  if (kept === undefined) return [];
-  return [{ place: "stream", model: `on, it keeps ${kept}`, table: "off", harmless: false }];
-};
-
 /** How the table differs from the model; undefined when there is none. */
 export const diffTable = async (session: Session, context: CallContext): Promise<readonly TableDifference[] | undefined> => {
   const { catalog } = session;
   const table = await describeTable(session, context);
   if (!table) return undefined;
-  const expiry = await readExpiry(session, context);
-  return [...compareTable(catalog, table), ...compareExpiry(catalog, expiry), ...compareStream(catalog, table)];
+  const differences = [...compareTable(catalog, table), ...compareExpiry(catalog, await readExpiry(session, context))];
+  const kept = unkept(catalog, table);
+  if (kept !== undefined) differences.push({ place: "stream", model: `on, it keeps ${kept}`, table: "off", harmless: false });
+  return differences;
 };
 
 /** Deletes the table if it exists, and waits until it is gone. */

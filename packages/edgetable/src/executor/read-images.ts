@@ -1,6 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { TRANSACTION_ITEMS } from "../ir/capacity.ts";
-import type { ReadPlan } from "../ir/physical-plan.ts";
 import { type Images, keyId, listImage, type ReadNeed } from "../ir/write-plan.ts";
 import { planRead } from "../planner/plan.ts";
 import { allEdges, consistentIfPossible, planCount } from "../planner/writes/rules/degree-guards.ts";
@@ -9,7 +8,7 @@ import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-direct.ts
 import { decodeItem, isOfShape } from "../requests/decode-item.ts";
 import { encodeField, keyOfItem } from "../requests/encode-item.ts";
 import { sameAttribute } from "../requests/attribute-value.ts";
-import type { Catalog, Shape } from "../schema/catalog.ts";
+import type { Shape } from "../schema/catalog.ts";
 import { COUNT } from "../schema/system-items.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
@@ -87,30 +86,30 @@ const readCount = async ({ session, context }: Reader, need: Count, images: Foun
   images[need.id] = { [COUNT]: { N: String(count) } };
 };
 
-const planList = (catalog: Catalog, { of, node }: List): ReadPlan => {
-  const { type } = node;
-  if (of.kind === "edge")
-    return consistentIfPossible((consistent) =>
-      planRead(catalog, allEdges(catalog, { node: type, edge: of.name, direction: of.direction, consistent })),
-    );
-  return consistentIfPossible((consistent) =>
-    planRead(catalog, { kind: "parts", part: of.name, known: [], range: [], filter: [], forward: true, consistent }),
-  );
-};
-
 // One more than a transaction holds shows that there are too many.
 const LISTED = TRANSACTION_ITEMS + 1;
 const LAG_PAUSES = { baseDelay: 20, maxDelay: 500 };
 
 const readList = async ({ session, context }: Reader, need: List, images: Found): Promise<void> => {
   const { runRead } = await import("./run-read.ts");
-  const plan = planList(session.catalog, need);
-  const { id, type } = need.node;
-  const binding = { row: need.of.kind === "edge" ? { from: id, to: id } : id, values: [] };
+  const { catalog } = session;
+  const {
+    of,
+    node: { id, type },
+  } = need;
+  const plan = consistentIfPossible((consistent) =>
+    planRead(
+      catalog,
+      of.kind === "edge"
+        ? allEdges(catalog, { node: type, edge: of.name, direction: of.direction, consistent })
+        : { kind: "parts", part: of.name, known: [], range: [], filter: [], forward: true, consistent },
+    ),
+  );
+  const binding = { row: of.kind === "edge" ? { from: id, to: id } : id, values: [] };
   const request = { plan, binding, limit: LISTED, from: undefined, findNode: noNode, anyOrder: true };
   for (let attempt = 0; ; attempt++) {
     const { counter } = need;
-    const counted = counter && (await session.send("GetItem", encodeGet(session.catalog, counter, { consistent: true }), context)).Item;
+    const counted = counter && (await session.send("GetItem", encodeGet(catalog, counter, { consistent: true }), context)).Item;
     // Expired items that are still there are counted.
     const { found } = await runRead(session, request, { ...context, livingAt: undefined });
     images[need.id] = listImage(found.map(({ item }) => item));
@@ -122,7 +121,7 @@ const readList = async ({ session, context }: Reader, need: List, images: Found)
     if (attempt < LAG_TRIES && (await backOff(session.effects, LAG_PAUSES, attempt, context))) continue;
     throw new EdgetableError(
       "execute.conflict",
-      `${found.length} edges of "${need.of.name}" are found at this "${type}", and their counter says ${expected}. An index may lag: try again. If it stays so, run edgetable verify.`,
+      `${found.length} edges of "${of.name}" are found at this "${type}", and their counter says ${expected}. An index may lag: try again. If it stays so, run edgetable verify.`,
       { retryable: true, details: { expected, found: found.length } },
     );
   }

@@ -183,17 +183,14 @@ export const searchingOf = ({ searching }: Pick<Planning, "searching">): Searchi
 
 type Leaf = Expand | Parts | Search;
 
-const nameOf = (leaf: Leaf): string =>
-  leaf.kind === "expand" ? `${leaf.direction} ${leaf.edge}` : leaf.kind === "parts" ? leaf.part : leaf.name;
-
 /** What a leaf gives to the keys of a path, and a name for all that its paths depend on. */
 const askedOf = (leaf: Leaf, ranged: readonly string[]): { readonly given: GivenFields; readonly key: string } => {
   const given = { known: leaf.known.map(({ path }) => path), ranged: [...new Set(ranged)] };
-  const index =
-    leaf.kind === "parts"
-      ? ""
-      : `${leaf.index ?? ""} ${leaf.kind === "search" ? `${leaf.implied.join()} ${leaf.shards?.join() ?? ""}` : ""}`;
-  return { given, key: `${leaf.kind} ${nameOf(leaf)} ${index} ${given.known.join()} ${leaf.kind === "parts" ? "" : given.ranged.join()}` };
+  const known = given.known.join();
+  if (leaf.kind === "parts") return { given, key: `parts ${leaf.part} ${known}` };
+  const name =
+    leaf.kind === "expand" ? `${leaf.direction} ${leaf.edge}` : `${leaf.name} ${leaf.implied.join()} ${leaf.shards?.join() ?? ""}`;
+  return { given, key: `${leaf.kind} ${name} ${leaf.index ?? ""} ${known} ${given.ranged.join()}` };
 };
 
 const rangedBy = (leaf: Leaf): readonly string[] => (leaf.kind === "search" ? leaf.ranged : leaf.range.map(({ path }) => path));

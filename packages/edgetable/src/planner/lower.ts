@@ -173,12 +173,6 @@ const together = (bases: readonly Base[]): Base => {
   };
 };
 
-/** @throws {plan.unsupported} where sources are to be merged whose rows come in the order of different attributes of an index's key */
-const inOneOrder = (base: Base): Base => {
-  if (new Set(base.sources.map((step) => step.kind === "query" && step.sortKey)).size < 2) return base;
-  throw new EdgetableError("plan.unsupported", "The index orders these kinds by different attributes. Ask for each alone.");
-};
-
 const lowerBase = (planning: Planning, plan: LogicalPlan): Base => {
   const { catalog } = planning;
   switch (plan.kind) {
@@ -200,7 +194,11 @@ const lowerBase = (planning: Planning, plan: LogicalPlan): Base => {
     case "merge": {
       const shared = searchingOf(planning).onSharedIndex(planning, plan);
       const one = searchingOf(planning).oneQuery(planning, shared);
-      if (!one) return inOneOrder(together(shared.inputs.map((input) => lowerBase(planning, input))));
+      if (!one) {
+        const base = together(shared.inputs.map((input) => lowerBase(planning, input)));
+        if (new Set(base.sources.map((step) => step.kind === "query" && step.sortKey)).size < 2) return base;
+        throw new EdgetableError("plan.unsupported", "The index orders these kinds by different attributes. Ask for each alone.");
+      }
       const { path, search, rows, bytes, conditions } = one;
       const { known, filter, forward, select } = search;
       const step = queryStep(path, [], { known, filter, forward, consistent: false, select, expect: { rows, bytes } });

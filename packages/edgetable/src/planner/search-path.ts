@@ -70,12 +70,6 @@ const allCandidates = (catalog: Catalog, search: Search, anyway = false): readon
   });
 };
 
-/** Every path to all items of a search; with `using`, to all that the index holds. */
-const searchCandidates = (catalog: Catalog, search: Search): readonly AccessPath[] => {
-  const paths = allCandidates(catalog, search);
-  return search.index === undefined ? paths.filter(({ index }) => unaskedAttributes(catalog, index, search).length === 0) : paths;
-};
-
 const quoted = (names: readonly string[]): string => [...new Set(names)].map((name) => `"${name}"`).join(" and ");
 
 /** The leading levels of an index that divide its partitions: a search has to give the value of each. */
@@ -225,7 +219,9 @@ const listedShards = (paths: readonly AccessPath[], { name, shards = [] }: Searc
 };
 
 const choices: Searching["choices"] = (catalog, search, given) => {
-  const all = searchCandidates(catalog, search);
+  // Paths to all items of the search; with `using`, to all that the index holds.
+  const holding = allCandidates(catalog, search);
+  const all = search.index === undefined ? holding.filter(({ index }) => unaskedAttributes(catalog, index, search).length === 0) : holding;
   const paths = search.shards && all.length > 0 ? listedShards(all, search) : all;
   // The rows of an index are taken to be spread evenly.
   const part = (path: AccessPath): number => (path.only ? path.only.length / partitionsOn({ ...path, only: undefined }) : 1);

@@ -194,11 +194,6 @@ export const decodeItem = (catalog: Catalog, shape: Shape, item: Item, options?:
   return { ...edge, from: { type: shape.from, ...(edge["from"] as object) }, to: { type: shape.to, ...(edge["to"] as object) } };
 };
 
-const stringIn = (item: Item, attribute: string): string | undefined => {
-  const value = item[attribute];
-  return value && "S" in value ? value.S : undefined;
-};
-
 /** The type that an item says; undefined if it says none. */
 export const typeIn = ({ typeAttribute, typeForm }: Catalog, item: Item): string | undefined => {
   const value = typeAttribute === undefined ? undefined : item[typeAttribute];
@@ -244,8 +239,10 @@ export const fitsMatches = ({ match }: Shape, item: Item): boolean =>
 export const isOfShape = (catalog: Catalog, shape: Shape, item: Item): boolean => {
   const type = typeIn(catalog, item);
   if (type !== undefined && type !== shape.typeValue) return false;
-  for (const mark of kindMarks(catalog, shape))
-    if (mark.kind === "lead" && stringIn(item, mark.attribute)?.startsWith(mark.text) === false) return false;
+  for (const mark of kindMarks(catalog, shape)) {
+    const value = mark.kind === "lead" ? item[mark.attribute] : undefined;
+    if (mark.kind === "lead" && value && "S" in value && !value.S.startsWith(mark.text)) return false;
+  }
   if (shape.match.length > 0 && !fitsMatches(shape, item)) return false;
   const { partitionKey, sortKey } = catalog.index;
   if (!hasForm(shape, partitionKey, item) || (sortKey !== undefined && !hasForm(shape, sortKey, item))) return false;

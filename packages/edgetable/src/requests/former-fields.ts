@@ -41,14 +41,6 @@ const call = (shape: Shape, field: string, value: unknown, convert: "with" | "ba
   return made === undefined || Number.isNaN(made) ? fail(held, `\`${convert}\` makes no value of ${shownOf(held)}.`) : made;
 };
 
-/** Whether an item holds a field in its old form. */
-const isOldForm = (shape: Shape, field: string, item: Item): boolean => {
-  const { old, now, retyping } = shape.former![field]!;
-  const value = own(item, old);
-  if (value === undefined || old !== now) return value !== undefined;
-  return retyping !== undefined && !("NULL" in value) && accepts(shape, field, retyping, decodeValue(value));
-};
-
 /**
  * Replaces what an item holds in old forms by what the schema says now.
  *
@@ -94,7 +86,8 @@ export const oldValue = (shape: Shape, field: string, value: unknown): unknown =
 
 /** @throws {migrate.notConvertible} for a value in its new form that would be taken for one in the old form */
 export const checkNewForm = (shape: Shape, field: string, value: AttributeValue): AttributeValue => {
-  if (isOldForm(shape, field, { [shape.former![field]!.now]: value }))
+  const { old, now, retyping } = shape.former![field]!;
+  if (old === now && retyping && !("NULL" in value) && accepts(shape, field, retyping, decodeValue(value)))
     fail(
       { shape, field, value },
       `\`from\` accepts ${shown(decodeValue(value))} too, so that it would be converted again. Make \`from\` stricter, or rename the attribute.`,

@@ -197,20 +197,6 @@ const eachPart = async (deletion: Deletion, visit: (parts: readonly FoundPart[])
   for (const kind of deletion.plan.parts) await eachPage(deletion, kind.found, (removals) => visit(foundParts(kind, removals)));
 };
 
-/** Marks all of the node's parts that take edges along. */
-const markParts = (deletion: Deletion, job: string): Promise<void> =>
-  eachPart(deletion, async (parts) => {
-    await step(deletion, (context) => Promise.all(parts.map((part) => markPart(deletion, job, part, context))));
-  });
-
-/** Removes a page of what goes with the node. */
-const removePage = async (deletion: Deletion, removals: readonly Removal[]): Promise<number> => {
-  await removeAll(deletion.session, removals, (work) => step(deletion, work));
-  deletion.items += removals.length;
-  deletion.settings.onProgress?.(progressOf(deletion));
-  return removals.length;
-};
-
 /**
  * Of a tenant's connection: removes the edges to other tenants' nodes that sweeps have passed over. Only a program without a
  * tenant links such edges.
@@ -237,7 +223,10 @@ const removeFound = async (deletion: Deletion, sweeps: readonly Sweep[]): Promis
   let found = 0;
   const crossing = passesOver();
   const remove = async (removals: readonly Removal[]): Promise<void> => {
-    found += await removePage(deletion, removals);
+    await removeAll(deletion.session, removals, (work) => step(deletion, work));
+    deletion.items += removals.length;
+    deletion.settings.onProgress?.(progressOf(deletion));
+    found += removals.length;
   };
   for (const sweep of sweeps) await eachPage(deletion, sweep, remove, crossing);
   return found + (await removePassedOver(deletion, sweeps, crossing));
@@ -382,7 +371,9 @@ const deleteMarked = async (deletion: Deletion, lease: Lease, images?: Images): 
     }
     return result;
   };
-  await markParts(deletion, job.id);
+  await eachPart(deletion, async (parts) => {
+    await step(deletion, (context) => Promise.all(parts.map((part) => markPart(deletion, job.id, part, context))));
+  });
   await waitForIndex(deletion);
   const atOnce = deletion.items === 0 ? await deleteAtOnce(deletion, end) : undefined;
   if (atOnce?.ok) return resultOf(deletion, atOnce);

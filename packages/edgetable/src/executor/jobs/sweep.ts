@@ -13,7 +13,6 @@ import { textAt } from "../../schema/system-items.ts";
 import { counterOf, countersOf, ownerText } from "../../schema/system-keys.ts";
 import type { Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
-import type { Row } from "../../util/row.ts";
 import { batchWriteAll } from "../batch-write.ts";
 import { foreignField } from "../read-rows.ts";
 import { runRead, type FindNode } from "../run-read.ts";
@@ -152,9 +151,6 @@ export const removeAll = async (session: Session, removals: readonly Removal[], 
     await inStep((context) => unlinkTogether(session, joint.slice(at, at + EDGES_AT_ONCE), context));
 };
 
-const isForeign = (tenant: Row, { write }: Removal): boolean =>
-  write.kind === "unlink" && [write.from, write.to].some(({ id }) => foreignField(tenant, id) !== undefined);
-
 /** A read that passes over edges to other tenants' nodes, and counts them. */
 export const passesOver = (): Crossing => ({ met: 0, reach: undefined });
 
@@ -169,7 +165,9 @@ export const readsCrossing = (): Crossing => ({ met: 0, reach: new Set() });
 export const removeCrossing = async (session: Session, removals: readonly Removal[], inStep: Step): Promise<number | undefined> => {
   const { catalog, tenant = {} } = session;
   const { partitionKey } = catalog.index;
-  const crossing = removals.filter((one) => isForeign(tenant, one));
+  const crossing = removals.filter(
+    ({ write }) => write.kind === "unlink" && [write.from, write.to].some(({ id }) => foreignField(tenant, id) !== undefined),
+  );
   const reach = new Set<string>();
   for (const { key, write } of crossing) {
     reach.add(textAt(key, partitionKey));

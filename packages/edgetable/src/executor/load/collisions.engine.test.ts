@@ -10,7 +10,7 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { WriteLab } from "../../test-support/write-lab.ts";
 import { openTemporaryFiles, tellsOpenFiles } from "../../test-support/temporary-files.ts";
 import { runLoad } from "./load-rows.ts";
-import type { LoadReport } from "./write-rows.ts";
+import type { LoadReport } from "./load-state.ts";
 
 let lab: WriteLab;
 let folder: string;

@@ -7,7 +7,6 @@ import { runJob } from "../jobs/run-job.ts";
 import type { Session } from "../session.ts";
 import { validateWrite } from "../run-write.ts";
 import { type CollisionFinder, findCollisions } from "./collisions.ts";
-import { type PlannedRow, planRow } from "./plan-row.ts";
 import {
   abortedLoad,
   callListener,
@@ -19,12 +18,10 @@ import {
   type LoadState,
   mayContinue,
   newLoadState,
-  openWriter,
-  type Pause,
   progressOf,
   reportOf,
-  type RowWriter,
-} from "./write-rows.ts";
+} from "./load-state.ts";
+import { openWriter, type Pause, type PlannedRow, planRow, type RowWriter } from "./write-rows.ts";
 
 /** Where the rows come from, and what each of them means. */
 export interface LoadSource {

@@ -1,242 +1,135 @@
+// How rows are written: planned one by one, gathered in batches and groups, and sent, many requests at a time.
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
+import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { showReason } from "../../ir/write-outcome.ts";
 import { keyId } from "../../ir/write-plan.ts";
+import { planWrite } from "../../planner/writes/plan-write.ts";
+import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
+import { derive } from "../../planner/writes/rules/index.ts";
+import { subjectOf } from "../../planner/writes/working-set.ts";
+import { attributeOf, encodeField, encodeItem, keyOf } from "../../requests/encode-item.ts";
 import { BATCH_WRITE_ITEMS } from "../../requests/encode-write.ts";
-import type { WriteRequest } from "../../transport/operations.ts";
+import type { Catalog, Shape } from "../../schema/catalog.ts";
+import { derivedNames } from "../../schema/facts.ts";
+import { timeNames } from "../../schema/timestamps.ts";
+import type { AttributeValue, Item, Key, WriteRequest } from "../../transport/operations.ts";
+import type { Row } from "../../util/row.ts";
 import { batchWrite, requestKey } from "../batch-write.ts";
-import { addCosts, type Cost, Meter, NO_COST } from "../call.ts";
+import { Meter } from "../call.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
-import type { Collisions, CollisionSettings, RowItem } from "./collisions.ts";
-import { openInFlight } from "./in-flight.ts";
-import type { PlannedRow } from "./plan-row.ts";
+import type { RowItem } from "./collisions.ts";
+import { countWritten, failRow, failWrite, type LoadState, ROW_CODES, writeUnlessHalted } from "./load-state.ts";
 
-/** A row that was not loaded. */
-export interface FailedRow {
-  /** Position in the input, from 0. */
-  readonly row: number;
-  readonly error: EdgetableError;
-}
+/** How a row is written: in a batch, or by a write of its own, which no other write of the same keys may overlap. */
+export type PlannedRow =
+  | { readonly kind: "batch"; readonly items: readonly RowItem[] }
+  | {
+      readonly kind: "alone";
+      readonly items: readonly RowItem[];
+      readonly write: LogicalWrite;
+      readonly keys: readonly string[];
+      /** Of a row that counts somewhere: all items that it concerns, so that rows can share a transaction. */
+      readonly concerns: readonly string[] | undefined;
+    };
 
-/** How far a load has come. */
-export interface LoadProgress {
-  /** Rows read from the source. */
-  readonly rows: number;
-  /** All rows before this one are done: written, failed, or written by an earlier run. A job resumes from here. */
-  readonly position: number;
-  /** Rows that the input is estimated to have: as the caller says, or as long as an array is. Absent if nothing tells, and in the report. */
-  readonly estimated?: number;
-  /** Milliseconds until the estimated rows are done, at the rate of this run. */
-  readonly left?: number;
-  /** Items written in this run. */
-  readonly items: number;
-  readonly failed: number;
-  /** Items a second, in this run. */
-  readonly rate: number;
-  readonly writeUnits: number;
-}
-
-/** What a load did. */
-export interface LoadReport extends LoadProgress {
-  /** Rows that an earlier run of the job had written. */
-  readonly skipped: number;
-  /** The first rows that failed. `failed` counts all of them. */
-  readonly failures: readonly FailedRow[];
-  readonly collisions: Collisions;
-  readonly cost: Cost;
-  /** Milliseconds of this run. */
-  readonly duration: number;
-}
-
-export interface LoadSettings extends CollisionSettings {
-  readonly order: "any" | "kept";
-  readonly strict: boolean;
-  readonly validates: boolean;
-  /** The maximum number of requests in flight. */
-  readonly concurrency: number;
-  /** Milliseconds that one request is tried for. */
-  readonly deadline: number;
-  readonly signal: AbortSignal | undefined;
-  readonly onFailure?: ((failure: FailedRow) => void) | undefined;
-  readonly onProgress: ((progress: LoadProgress) => void) | undefined;
-  /** Rows that the input is expected to have, as far as is known. */
-  readonly estimated: () => number | undefined;
-  /** Milliseconds between two calls of `onProgress`. */
-  readonly progressEvery: number;
-  /** For jobs that change copies of what is loaded: the index's lag, and how long a lease is valid, in milliseconds. */
-  readonly copies: { readonly indexLag: number; readonly lease: number };
-  /** Rows before this one are read but not written. */
-  readonly from: number;
-  /** Called before each row and each attempt of a request; throws to stop the load. */
-  readonly check: () => void;
-}
-
-interface Thrown {
-  readonly error: unknown;
-}
-
-/** What a load has done so far, and what stops it. Only this file writes it. */
-export interface LoadState {
-  readonly settings: LoadSettings;
-  readonly now: () => number;
-  readonly failures: FailedRow[];
-  failed: number;
-  items: number;
-  cost: Cost;
-  /** Milliseconds passed until `seenAt`, summed up because a clock may be set back. */
-  duration: number;
-  seenAt: number;
-  /** Why no more rows are read. */
-  reason: Thrown | undefined;
-  /** What a listener of the caller's threw: it ends the load, takes precedence over any other reason, and fails no row. */
-  thrown: Thrown | undefined;
-  /** Whether nothing more is sent either: the service or a listener failed, not a row. */
-  halted: boolean;
-  /** The first row that was left unwritten. */
-  stuck: number;
-}
-
-export const newLoadState = (settings: LoadSettings, now: () => number): LoadState => ({
-  settings,
-  now,
-  failures: [],
-  failed: 0,
-  items: 0,
-  cost: NO_COST,
-  duration: 0,
-  seenAt: now(),
-  reason: undefined,
-  thrown: undefined,
-  halted: false,
-  stuck: Number.POSITIVE_INFINITY,
-});
-
-const measureDuration = (state: LoadState): number => {
-  const now = state.now();
-  state.duration += Math.max(0, now - state.seenAt);
-  state.seenAt = now;
-  return state.duration;
-};
-
-/** Counts items that were written. */
-const countWritten = (state: LoadState, items: number, cost: Cost): void => {
-  state.items += items;
-  state.cost = addCosts(state.cost, cost);
-  measureDuration(state);
-};
-
-type Position = Pick<LoadProgress, "rows" | "position">;
-
-export const progressOf = (state: LoadState, { rows, position }: Position): LoadProgress => ({
-  rows,
-  position,
-  items: state.items,
-  failed: state.failed,
-  rate: state.items / Math.max(0.001, measureDuration(state) / 1000),
-  writeUnits: state.cost.writeUnits,
-});
-
-/** Progress, with what is left of the rows that are estimated. */
-export const estimatedProgress = (state: LoadState, at: Position): LoadProgress => {
-  const progress = progressOf(state, at);
-  const given = state.settings.estimated();
-  if (given === undefined) return progress;
-  const estimated = Math.max(Math.round(given), at.rows);
-  const done = at.position - state.settings.from;
-  return done > 0 ? { ...progress, estimated, left: ((estimated - at.position) * state.duration) / done } : { ...progress, estimated };
-};
-
-export const reportOf = (state: LoadState, position: Position, collisions: Collisions): LoadReport => ({
-  ...progressOf(state, position),
-  skipped: Math.min(state.settings.from, position.rows),
-  failures: state.failures.toSorted((a, b) => a.row - b.row),
-  collisions,
-  cost: state.cost,
-  duration: state.duration,
-});
-
-/** Calls a listener of the caller's; what it throws stops the load. */
-export const callListener = (state: LoadState, listen: () => void): void => {
-  try {
-    listen();
-  } catch (error) {
-    state.thrown ??= { error };
-    state.halted = true;
+/** An item as far as its row is given: index keys may need what follows from other rows. */
+const givenItem = (key: Key, shape: Shape, row: Row): Item => {
+  const item: Record<string, AttributeValue> = { ...key };
+  for (const field in row) {
+    // What only keys hold has no attribute of its own.
+    const attribute = field === "from" || field === "to" ? undefined : attributeOf(shape, field);
+    if (attribute !== undefined && row[field] !== undefined) item[attribute] = encodeField(shape, field, row[field]);
   }
+  return item;
 };
 
-const noteFailure = (state: LoadState, failure: FailedRow): void => {
-  const { named, onFailure } = state.settings;
-  state.failed++;
-  if (state.failures.length < named) state.failures.push(failure);
-  callListener(state, () => onFailure?.(failure));
+/** Plans one row's write; it goes into a batch if its plan consists of puts without conditions. */
+export const planRow = (catalog: Catalog, write: LogicalWrite, now: number): PlannedRow => {
+  if (write.kind !== "put" && write.kind !== "putEdge")
+    throw new EdgetableError("invariant", `a load puts, it does not ${write.kind}: a defect of edgetable`);
+  const plan = planWrite(catalog, write, {}, { now });
+  const steps = plan.kind === "ready" ? plan.items : [];
+  const puts = steps.flatMap(({ item }) =>
+    item.kind === "put" && item.terms.length === 0 && item.shape ? [{ id: keyId(item.key), shape: item.shape, item: item.item }] : [],
+  );
+  if (puts.length > 0 && puts.length === steps.length) return { kind: "batch", items: puts };
+  const subject = subjectOf(catalog, write);
+  const reverse = write.kind === "putEdge" ? write.reverse : {};
+  const places = subject.kind === "edge" ? edgeCopies(subject, write.row, reverse) : [{ shape: subject.entry.shape, row: write.row }];
+  const isFilled = [...derivedNames(subject.entry.definition), ...timeNames(subject.entry.definition)].length > 0;
+  const items = places.map(({ shape, row }): RowItem => {
+    const key = keyOf(catalog, shape, row);
+    return { id: keyId(key), shape, item: isFilled ? givenItem(key, shape, row) : encodeItem(catalog, shape, row) };
+  });
+  const keys = items.map(({ id }) => id);
+  // Writes that share a marker or a guard go one after the other, so that they do not cancel each other's transactions.
+  const concerns = [...keys];
+  for (const { rule, key } of derive(catalog, { subject, before: null, after: write.row })) {
+    concerns.push(keyId(key));
+    if (rule.shared) keys.push(keyId(key));
+  }
+  const isCounted = subject.kind !== "node" && keys.length > items.length;
+  return { kind: "alone", items, write, keys, concerns: isCounted ? concerns : undefined };
 };
 
-/** Fails a row; if the load is strict, no more rows are read. */
-export const failRow = (state: LoadState, row: number, error: EdgetableError): void => {
-  noteFailure(state, { row, error });
-  if (!state.settings.strict) return;
-  const details = { row, code: error.code, ...error.details };
-  state.reason ??= {
-    error: new EdgetableError("load.invalidRow", `Row ${row} stops the load: ${error.message}`, { cause: error, details }),
+/** A write that is in flight, of a range of rows. */
+export interface InFlightWrite {
+  /** The first row with an item in it. */
+  readonly firstRow: number;
+  /** Keys that no later write may change until this one is done. */
+  readonly keys: Iterable<string>;
+  /** Never rejects. */
+  run(): Promise<void>;
+}
+
+/** The writes in flight. */
+export interface InFlight {
+  /** Starts a write once there is room, after every write in flight of the same keys. Resolves when there is room. */
+  start(write: InFlightWrite): Promise<void>;
+  /** Resolves when all writes are done. */
+  done(): Promise<void>;
+  /** The first row that is not written, of those before `end`. */
+  position(end: number): number;
+}
+
+/** Keeps track of the writes in flight, of which there are at most `limit`. */
+export const openInFlight = (limit: number): InFlight => {
+  const running = new Map<InFlightWrite, Promise<void>>();
+  const lastOfKey = new Map<string, Promise<void>>();
+  const queue: (() => void)[] = [];
+  // Writes that wait for room: their rows are not written either.
+  const waiting = new Set<InFlightWrite>();
+  const remove = (write: InFlightWrite, done: Promise<void>): void => {
+    running.delete(write);
+    for (const key of write.keys) if (lastOfKey.get(key) === done) lastOfKey.delete(key);
+    queue.shift()?.();
   };
-  state.stuck = Math.min(state.stuck, row);
-};
-
-const ROW_CODES: ReadonlySet<string> = new Set([
-  "execute.rejected",
-  "execute.conflict",
-  "execute.ambiguous",
-  "request.itemTooLarge",
-  "request.transactionTooLarge",
-]);
-
-/** Fails the rows of a write: an error about one row fails that row, an error about the table stops the load. */
-const failWrite = (state: LoadState, rows: readonly number[], error: EdgetableError): void => {
-  const isOfRow = ROW_CODES.has(error.code) || error.code.startsWith("keys.");
-  for (const row of rows) {
-    if (isOfRow) {
-      failRow(state, row, error);
-      continue;
-    }
-    noteFailure(state, { row, error });
-    state.halted = true;
-    state.reason ??= { error };
-    state.stuck = Math.min(state.stuck, row);
-  }
-};
-
-/** Writes rows unless the load was halted. Never rejects: what is thrown fails the rows. */
-const writeUnlessHalted = async (state: LoadState, rows: readonly number[], write: () => Promise<void>): Promise<void> => {
-  if (state.halted) {
-    state.stuck = Math.min(state.stuck, rows[0] ?? 0);
-    return;
-  }
-  try {
-    await write();
-  } catch (error) {
-    const known = isEdgetableError(error)
-      ? error
-      : new EdgetableError("invariant", `a load failed unexpectedly: ${String(error)}`, { cause: error });
-    failWrite(state, rows, known);
-  }
-};
-
-/** The error of a load that its signal ended. */
-export const abortedLoad = (signal: AbortSignal): EdgetableError =>
-  new EdgetableError("execute.aborted", "The load was aborted.", { cause: signal.reason });
-
-/** True if another row may be read. Throws what stops the load from outside: its signal, or a lost lease. */
-export const mayContinue = (state: LoadState): boolean => {
-  const { check, signal } = state.settings;
-  try {
-    check();
-    if (signal?.aborted) throw abortedLoad(signal);
-  } catch (error) {
-    state.halted = true;
-    throw error;
-  }
-  return !state.reason && !state.thrown;
+  return {
+    start: async (write) => {
+      waiting.add(write);
+      while (running.size >= limit) await new Promise<void>((admit) => queue.push(admit));
+      waiting.delete(write);
+      const earlier = new Set<Promise<void>>();
+      for (const key of write.keys) {
+        const last = lastOfKey.get(key);
+        if (last) earlier.add(last);
+      }
+      const ran = earlier.size > 0 ? Promise.all(earlier).then(() => write.run()) : write.run();
+      const done: Promise<void> = ran.then(() => remove(write, done));
+      running.set(write, done);
+      for (const key of write.keys) lastOfKey.set(key, done);
+    },
+    done: async () => {
+      await Promise.all(running.values());
+    },
+    position: (end) => {
+      let position = end;
+      for (const { firstRow } of running.keys()) position = Math.min(position, firstRow);
+      for (const { firstRow } of waiting) position = Math.min(position, firstRow);
+      return position;
+    },
+  };
 };
 
 // An input that makes one key over and over must not keep a batch open for ever.

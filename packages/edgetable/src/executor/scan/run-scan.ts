@@ -162,23 +162,19 @@ const reportOf = (state: State): ScanReport => {
 
 async function* scanAll(state: State): AsyncGenerator<Row> {
   const { session, settings, places, waiting } = state;
-  const pages = scanPages(session, places, { ...settings, context: () => contextOf(state) });
-  for await (const { items, mark } of pages) {
-    for (const item of items) yield* takeItem(state, item, mark);
-    while (waiting.size > settings.held) yield* settleOldest(state);
-    mark.pending--;
-    const now = session.effects.now();
-    if (!settings.onProgress || !hasPassed(settings.progressEvery, state.reported, now)) continue;
-    state.reported = now;
-    settings.onProgress(reportOf(state));
-  }
-  while (waiting.size > 0) yield* settleOldest(state);
-  settings.onProgress?.(reportOf(state));
-}
-
-async function* scanWithReport(state: State): AsyncGenerator<Row> {
   try {
-    yield* scanAll(state);
+    const pages = scanPages(session, places, { ...settings, context: () => contextOf(state) });
+    for await (const { items, mark } of pages) {
+      for (const item of items) yield* takeItem(state, item, mark);
+      while (waiting.size > settings.held) yield* settleOldest(state);
+      mark.pending--;
+      const now = session.effects.now();
+      if (!settings.onProgress || !hasPassed(settings.progressEvery, state.reported, now)) continue;
+      state.reported = now;
+      settings.onProgress(reportOf(state));
+    }
+    while (waiting.size > 0) yield* settleOldest(state);
+    settings.onProgress?.(reportOf(state));
   } catch (error) {
     throw withDetails(error, { report: reportOf(state) });
   }
@@ -201,5 +197,5 @@ export const runScan = (session: Session, settings: ScanSettings): Scanning => {
     counts: { items: 0, rows: 0, system: 0, stray: 0, uneven: 0 },
     reported: session.effects.now(),
   };
-  return { rows: scanWithReport(state), report: () => reportOf(state) };
+  return { rows: scanAll(state), report: () => reportOf(state) };
 };

@@ -141,7 +141,12 @@ const runSearch = async (run: WalkRun, frontier: Frontier): Promise<void> => {
     const arrive = flow.arriving(frontier.step + 1);
     for (const { shape, row } of given) arrive({ key: names.pack(shape.definition, row), paths: ONE_PATH, from: null });
     const isOver = page.found.length > given.length;
-    if (isOver && supernode === "refuse") throw searchSupernode(run);
+    if (isOver && supernode === "refuse")
+      throw new EdgetableError(
+        "traverse.supernode",
+        `The search for "${start.type}" finds more than ${budget.breadth} rows. Raise the budget's breadth, limit() the search, or set supernode to "page" or "sample".`,
+        { details: { node: start.type, breadth: budget.breadth } },
+      );
     if (isOver) run.sampled.push(key);
     const isAll = !page.next || isOver || state.search.taken === search.limit;
     if (isAll) return;
@@ -154,13 +159,6 @@ const runSearch = async (run: WalkRun, frontier: Frontier): Promise<void> => {
     spend.spent(context.meter.cost.requests - before);
   }
 };
-
-const searchSupernode = ({ request: { budget, start } }: WalkRun): EdgetableError =>
-  new EdgetableError(
-    "traverse.supernode",
-    `The search for "${start.type}" finds more than ${budget.breadth} rows. Raise the budget's breadth, limit() the search, or set supernode to "page" or "sample".`,
-    { details: { node: start.type, breadth: budget.breadth } },
-  );
 
 /** Runs a step that reads nodes: a filter, or a hop that filters the nodes that it reached. */
 const runNodes = async (run: WalkRun, frontier: Frontier): Promise<void> => {

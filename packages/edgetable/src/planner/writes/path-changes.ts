@@ -101,14 +101,9 @@ const encodeExactly = (value: unknown, path: string): AttributeValue => {
   return { M: Object.fromEntries(members.map(([name, member]) => [name, encodeExactly(member, path)])) };
 };
 
-// A list closes up behind what is removed; what is set behind its end comes next.
-const settle = (held: unknown): void => {
-  if (Array.isArray(held)) held.splice(0, held.length, ...(held as unknown[]).filter((one) => one !== undefined));
-};
-
 type Change = (change: PathChange, before: unknown) => unknown;
 
-const applyOne = (row: Record<string, unknown>, change: PathChange, changed: Change, lists: Set<unknown>): void => {
+const applyOne = (row: Record<string, unknown>, change: PathChange, changed: Change, lists: Set<unknown[]>): void => {
   const { steps } = change;
   let held: Held = row;
   for (const [at, step] of steps.slice(0, -1).entries()) {
@@ -126,9 +121,10 @@ const applyOne = (row: Record<string, unknown>, change: PathChange, changed: Cha
 };
 
 const applyAll = (row: Record<string, unknown>, changes: readonly PathChange[], changed: Change): Record<string, unknown> => {
-  const lists = new Set<unknown>();
+  const lists = new Set<unknown[]>();
   for (const change of changes) applyOne(row, change, changed, lists);
-  for (const list of lists) settle(list);
+  // A list closes up behind what is removed; what is set behind its end comes next.
+  for (const list of lists) list.splice(0, list.length, ...list.filter((one) => one !== undefined));
   return row;
 };
 

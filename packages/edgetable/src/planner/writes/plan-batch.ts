@@ -30,13 +30,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   relink: "changes what is there, and a batch writes whole items: use put",
 };
 
-/** Why a batch cannot make a write; undefined if it may. */
-const whyNotByKind = (write: LogicalWrite): string | undefined => {
-  const instead = INSTEAD[write.kind];
-  if (instead !== undefined) return instead;
-  return isConditional(write) ? "has a condition, and a batch checks none" : undefined;
-};
-
+/** Why a batch cannot write an item; undefined if it may. */
 const whyNotByItem = (catalog: Catalog, item: WriteItem): string | undefined => {
   if (item.shape && kindMarks(catalog, item.shape).length > 0)
     return "may meet an item of another kind under its key (layout.sharedIds, match), and a batch checks nothing";
@@ -67,7 +61,7 @@ export const planBatch = (catalog: Catalog, writes: readonly LogicalWrite[], ima
     const write: LogicalWrite = given.kind === "putEdge" || given.kind === "put" ? { ...given, ends: "unchecked", seen: undefined } : given;
     if (write.kind === "delete" && cascades(catalog, write.name))
       failInBatch(write, call, "takes its parts or edges along", "Make it alone.");
-    const reason = whyNotByKind(write);
+    const reason = INSTEAD[write.kind] ?? (isConditional(write) ? "has a condition, and a batch checks none" : undefined);
     if (reason !== undefined) failInBatch(write, call, reason);
     const plan = planWrite(catalog, write, images, { now });
     if (plan.kind === "settled") return failInBatch(write, call, "has nothing to write");

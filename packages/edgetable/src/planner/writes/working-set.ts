@@ -296,12 +296,11 @@ export const contribute = ({ staged, write }: WorkingSet, contribution: Contribu
 
 const termText = (term: Term): string =>
   exactText(term.kind === "where" || term.kind === "match" ? { ...term, shape: term.shape.id } : term);
-const sameTerm = (a: Term, b: Term): boolean => a === b || termText(a) === termText(b);
 
 /** The terms of both lists, each once. */
 export const unitedTerms = (terms: readonly Term[], more: readonly Term[]): readonly Term[] => {
   const all = [...terms];
-  for (const term of more) if (!all.some((one) => sameTerm(one, term))) all.push(term);
+  for (const term of more) if (!all.some((one) => one === term || termText(one) === termText(term))) all.push(term);
   return all;
 };
 
@@ -316,17 +315,12 @@ interface Group {
 // Above this, remembering keys is cheaper than comparing each with each.
 const FEW = 8;
 
-const groupOf = (groups: readonly Group[], key: Key): Group | undefined => {
-  for (const group of groups) if (sameKey(group.key, key)) return group;
-  return undefined;
-};
-
 const groupByKey = (staged: readonly Staged[]): readonly Group[] => {
   const groups: Group[] = [];
   const byId = staged.length > FEW ? new Map<string, Group>() : undefined;
   for (const one of staged) {
     const id = byId && keyId(one.key);
-    const known = byId ? byId.get(id!) : groupOf(groups, one.key);
+    const known = byId ? byId.get(id!) : groups.find(({ key }) => sameKey(key, one.key));
     if (known) {
       known.members.push(one);
       known.isOwn ||= one.item !== undefined;
@@ -423,11 +417,6 @@ const settleGroup = (working: WorkingSet, group: Group): Settled => {
   return isPending ? undefined : (own ?? null);
 };
 
-const failuresOf = ({ item, contribution }: Staged): readonly Failure[] => {
-  if (item) return item.terms.map(({ failure }) => failure);
-  return contribution?.failure ? [contribution.failure] : [];
-};
-
 /** What the staged steps come to: the items of one request, or the failure of one of the writes. */
 export type SettledItems = readonly PlannedItem[] | { readonly write: number; readonly failure: Failure };
 
@@ -453,7 +442,10 @@ export const settle = (working: WorkingSet): SettledItems => {
     }
     if (members.length === 1) items.push({ item, writes: [members[0]!.write] });
     else {
-      const asked = members.map((one) => ({ write: one.write, failures: failuresOf(one) }));
+      const asked = members.map(({ write, item: own, contribution }) => {
+        const failed = contribution?.failure ? [contribution.failure] : [];
+        return { write, failures: own ? own.terms.map(({ failure }) => failure) : failed };
+      });
       items.push({ item, writes: [...new Set(asked.map(({ write }) => write))], asked });
     }
   }

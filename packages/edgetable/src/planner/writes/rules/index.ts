@@ -1,5 +1,5 @@
 import type { Catalog } from "../../../schema/catalog.ts";
-import { type AnyEdge, degreeLimit } from "../../../schema/definition.ts";
+import { degreeLimit } from "../../../schema/definition.ts";
 import { isSpread } from "../../../schema/facts.ts";
 import { defined } from "../../../util/invariant.ts";
 import type { Item } from "../../../transport/operations.ts";
@@ -32,8 +32,12 @@ const rareRules: readonly RareRule[] = [
   },
   {
     concerns: ({ edges, facts }) =>
-      Object.values(edges).some(({ definition }) => isCounted(definition)) ||
-      facts.copies.some(({ onto, freshness }) => onto.kind === "edge" && freshness === "transaction"),
+      Object.values(edges).some(
+        ({ definition: { onDelete, ...edge } }) =>
+          onDelete?.from === "restrict" ||
+          onDelete?.to === "restrict" ||
+          (degreeLimit(edge, "from") ?? degreeLimit(edge, "to")) !== undefined,
+      ) || facts.copies.some(({ onto, freshness }) => onto.kind === "edge" && freshness === "transaction"),
     load: async () => (await import("./degree-guards.ts")).degreeGuards,
   },
   {
@@ -49,9 +53,6 @@ const rareRules: readonly RareRule[] = [
     load: async () => (await import("./counter-shards.ts")).counterShards,
   },
 ];
-
-const isCounted = ({ onDelete, ...edge }: AnyEdge): boolean =>
-  onDelete?.from === "restrict" || onDelete?.to === "restrict" || (degreeLimit(edge, "from") ?? degreeLimit(edge, "to")) !== undefined;
 
 const loaded = new WeakMap<Catalog, readonly ItemRule[]>();
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openInFlight } from "./in-flight.ts";
+import { openInFlight } from "./write-rows.ts";
 
 const gate = (): { readonly open: () => void; readonly opened: Promise<void> } => {
   let open = (): void => undefined;
