@@ -4,13 +4,12 @@ import type { Partition } from "../keys/partitions.ts";
 import { comparePrimary } from "../keys/template.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
-import { above, partitionsOf, shareOf } from "../requests/encode-partitions.ts";
+import { above, partitionsOf, shareOf, shortName } from "../requests/encode-partitions.ts";
 import type { Bounds } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
-import { nameOf } from "./item-name.ts";
-import type { Found, Reader, Rows } from "./read-rows.ts";
+import { type Found, identity, type Reader, type Rows } from "./read-rows.ts";
 import {
   acceptItems,
   countPartition,
@@ -89,7 +88,7 @@ export const trackTies = (from: From | undefined): TieTracker => {
         inFirst = false;
         given = new Set();
       }
-      const name = nameOf(catalog, head.found.item);
+      const name = shortName(identity(catalog, head.found.item));
       if (given.has(name) || !isLeft(name)) return false;
       const cut = within();
       begin ??= cut ? cutOf(named, { left: !cut.left, more: cut.more }) : nothing;
@@ -301,7 +300,7 @@ const resume = (reader: Reader, lanes: readonly Lane[], from: Position): Resumed
   }
   const sort = sortTextOf(step, key);
   for (const lane of lanes) startBehind(lane, { sort, at: at?.order, key, descending: isDescending(reader, lane.step), moved });
-  const own = ties.left ? [] : [nameOf(reader.session.catalog, key)];
+  const own = ties.left ? [] : [shortName(identity(reader.session.catalog, key))];
   return { ties: trackTies({ sort, cut: { ...ties, named: [...ties.named, ...own] }, moved }), moved };
 };
 

@@ -179,6 +179,9 @@ export const keyShown = (key: Key): string =>
     .map((value) => (value as KeyText)?.S ?? (value as KeyText)?.N ?? "")
     .join(" / ");
 
+/** The values of a key as JSON, in a message. */
+export const keyAsText = (key: Key): string => JSON.stringify(Object.values(key).map((value) => Object.values(value)[0] as unknown));
+
 /** What was read so far, by the need's `id`; null: there is no such item. */
 export type Images = Readonly<Record<string, Item | null>>;
 

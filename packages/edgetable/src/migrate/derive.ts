@@ -1,7 +1,7 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { passesOf, refreshItems } from "../executor/facts/refresh-facts.ts";
-import { keyAsText } from "../executor/item-name.ts";
 import type { Rate, Run } from "../executor/jobs/run-job.ts";
+import { keyAsText } from "../ir/write-plan.ts";
 import { FACTS, MARKERS, mendFacts, type MendedFacts, type MendSettings } from "../verify/mend-facts.ts";
 import { REFRESH_PAGE } from "./prices.ts";
 import type { UnfitItem } from "./stale-keys.ts";

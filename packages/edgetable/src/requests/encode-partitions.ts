@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { QueryStep } from "../ir/physical-plan.ts";
 import { type Partition, renderPartitions } from "../keys/partitions.ts";
 import { keyBytes, renderTemplate } from "../keys/template.ts";
@@ -36,6 +37,15 @@ const SORT_KEY_BYTES = 1024;
 
 /** The least text above another, if a key has room for it; else that text itself. */
 export const above = (text: string): string => (keyBytes(text) < SORT_KEY_BYTES ? `${text}\u0000` : text);
+
+/** The length of a SHA-256 in base64. */
+const HASH_LENGTH = 43;
+
+/**
+ * A short name for an item, whichever partition of an index it is in: the text of its whole table key, or the SHA-256 of a long
+ * one, which no two keys share.
+ */
+export const shortName = (key: string): string => (key.length < HASH_LENGTH ? key : createHash("sha256").update(key).digest("base64url"));
 
 /** A page of one node's edges. */
 export interface HopPage extends Omit<QueryPage, "backward" | "bounds"> {

@@ -1,6 +1,5 @@
 import { isEdgetableError } from "../errors/edgetable-error.ts";
-import { keyAsText } from "../executor/item-name.ts";
-import { keyId, sameKey } from "../ir/write-plan.ts";
+import { keyAsText, keyId, sameKey } from "../ir/write-plan.ts";
 import { decodeValue } from "../requests/attribute-value.ts";
 import { isOfShape } from "../requests/decode-item.ts";
 import { keyIfComplete } from "../requests/encode-item.ts";

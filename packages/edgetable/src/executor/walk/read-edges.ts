@@ -5,7 +5,7 @@ import type { PlannedHop } from "../../ir/walk-plan.ts";
 import type { Partition } from "../../keys/partitions.ts";
 import { comparePrimary } from "../../keys/template.ts";
 import { refers, shapeOf } from "../../requests/decode-item.ts";
-import { hopQuery, partitionsOf, shareOf, type HopQuery } from "../../requests/encode-partitions.ts";
+import { hopQuery, type HopQuery, partitionsOf, shareOf, shortName } from "../../requests/encode-partitions.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { Item, Key, QueryOutput } from "../../transport/operations.ts";
 import type { TextColumn } from "../../transport/transport.ts";
@@ -14,8 +14,7 @@ import { jsonText } from "../../util/json-text.ts";
 import type { Row } from "../../util/row.ts";
 import { amountIn, type Amount } from "../amount.ts";
 import { FIRST_ITEMS, pageOf, sortTextOf } from "../read-partition.ts";
-import { nameOf } from "../item-name.ts";
-import { foreignField, readRow } from "../read-rows.ts";
+import { foreignField, identity, readRow } from "../read-rows.ts";
 import type { CallContext, Session } from "../session.ts";
 import { endColumn, endReader } from "./edge-ends.ts";
 import { isBudgetEnd, type Supernode, type WalkRequest, type WalkRun } from "./walk-run.ts";
@@ -234,7 +233,8 @@ const readLane = async (
     source.take(run, { Items: [item] }, ends);
     const [end] = ends.keys;
     if (end === undefined) continue;
-    edges.push({ sort: sortTextOf(source.step, item), order, name: nameOf(run.session.catalog, item), end, value: ends.values?.[0] });
+    const name = shortName(identity(run.session.catalog, item));
+    edges.push({ sort: sortTextOf(source.step, item), order, name, end, value: ends.values?.[0] });
   }
   return edges;
 };
