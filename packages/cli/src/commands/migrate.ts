@@ -11,7 +11,7 @@ const number = (value: number): string => value.toLocaleString("en-US");
 const priceOf = (step: MigrationStep): readonly string[] =>
   "items" in step ? [number(step.items), number(step.readUnits), number(step.writeUnits)] : ["", "", ""];
 
-const printPlan = (call: Invocation, { table, steps, refusals, notes, cost }: MigrationPlan): void => {
+const printPlan = (call: Invocation, { table, steps, refusals, notes, cost, counted: how }: MigrationPlan): void => {
   const { out } = call.io;
   if (steps.length === 0) out.write(`The table ${table} follows the model.\n`);
   else {
@@ -22,7 +22,9 @@ const printPlan = (call: Invocation, { table, steps, refusals, notes, cost }: Mi
       { title: "write units", flexible: false },
     ];
     out.write(`${renderTable({ columns, rows: steps.map((step) => [step.says, ...priceOf(step)]) }, out.columns, call.style)}\n`);
-    out.write(`At most ${number(cost.readUnits)} read units and ${number(cost.writeUnits)} write units in all.\n`);
+    out.write(
+      `At most ${number(cost.readUnits)} read units and ${number(cost.writeUnits)} write units in all${how === undefined ? "" : `, ${how}`}.\n`,
+    );
   }
   for (const text of refusals) out.write(`Not possible: ${text}\n`);
   for (const text of notes) note(call, text);

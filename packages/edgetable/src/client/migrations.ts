@@ -9,7 +9,9 @@ import type { MigrationOptions, MigrationPlanOptions } from "./job-options.ts";
 export interface Migrations {
   /**
    * Compares the model, the table's record of the model that it follows, and the table itself. Sends three requests, or
-   * four if the model sets point-in-time recovery, and changes nothing.
+   * four if the model sets point-in-time recovery, and changes nothing. If there are items to change, four Scans of one page
+   * each, of 512 read units at most together, count them in a sample: `counted` of the plan says so. A program that may not
+   * scan gets a plan that takes every item as concerned.
    *
    * @throws {execute.tableNotFound} when there is no table
    * @example

@@ -1,7 +1,8 @@
 import { runChecks, type RunOptions } from "../executor/call.ts";
-import { type MigrationPlan } from "../migrate/plan-migration.ts";
+import { type MigrationPlan, sizeOf } from "../migrate/plan-migration.ts";
 import { type MigrationReport, openRun, planOf, runMigration } from "../migrate/run-migration.ts";
 import { migrationStatus, type MigrationStatus, undoMigration, type UndoReport } from "../migrate/undo-migration.ts";
+import { pricedBySample } from "../migrate/sample.ts";
 import { checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
 import type { Driver } from "./driver.ts";
 import { INDEX_LAG, jobChecks, LEASE, type MigrationOptions, type MigrationPlanOptions } from "./job-options.ts";
@@ -33,7 +34,8 @@ const endOf = ({ session }: Driver, deadline: number | undefined): number =>
 export const planFor = async (driver: Driver, options: MigrationPlanOptions): Promise<MigrationPlan> => {
   const { inPlace = false, signal, deadline = PLAN_DEADLINE } = checkOptions(options, planChecks);
   const run = openRun(driver.session, { signal, deadline: endOf(driver, deadline) });
-  return (await planOf(run, inPlace)).plan;
+  const { plan, table } = await planOf(run, inPlace);
+  return pricedBySample(run, plan, sizeOf({ catalog: driver.catalog, table }));
 };
 
 export const runFor = (driver: Driver, options: MigrationOptions): Promise<MigrationReport> => {

@@ -89,6 +89,11 @@ export interface MigrationPlan {
   /** What deserves attention. */
   readonly notes: readonly string[];
   readonly cost: { readonly readUnits: number; readonly writeUnits: number };
+  /**
+   * How the concerned items were counted: `from all 240 items`, `estimated from a sample of 2,000 items`. Undefined where every
+   * item is taken as concerned, as in the plan of a run.
+   */
+  readonly counted?: string | undefined;
 }
 
 /** What a plan is made from. */
@@ -119,7 +124,7 @@ const settingSteps = ({ settings }: MigrationGround): readonly MigrationStep[] =
 const DEFAULT_BYTES = 200;
 
 /** The bytes of all items, and of one. The service may not have counted them yet. */
-const sizeOf = ({ catalog, table }: MigrationGround): TableSize => {
+export const sizeOf = ({ catalog, table }: Pick<MigrationGround, "catalog" | "table">): TableSize => {
   const items = table.ItemCount ?? 0;
   const assumed = Math.max(DEFAULT_BYTES, ...catalog.shapes.map(({ bytes }) => bytes));
   return { items, bytes: table.TableSizeBytes && items > 0 ? table.TableSizeBytes / items : assumed };
@@ -344,6 +349,15 @@ const computedSteps = (
   return { steps, notes };
 };
 
+/** The units of all steps. */
+export const costOf = (steps: readonly MigrationStep[]): MigrationPlan["cost"] => {
+  const priced = steps.filter((step) => "readUnits" in step);
+  return {
+    readUnits: priced.reduce((sum, { readUnits }) => sum + readUnits, 0),
+    writeUnits: priced.reduce((sum, { writeUnits }) => sum + writeUnits, 0),
+  };
+};
+
 /** Compares model, record and table, and gives the steps from one to the other. */
 export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings): MigrationPlan => {
   const { catalog, record, table } = ground;
@@ -401,7 +415,6 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
             `The keys of ${what} change: processes with the recorded model would miss items that have new keys. Declare the new keys as an index of another name, or pass inPlace if no process with the recorded model reads them.`,
         )),
   ];
-  const priced = steps.filter((step) => "readUnits" in step);
   return {
     table: catalog.table,
     model: hash,
@@ -417,10 +430,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       ...droppedKinds(catalog, record.current, model),
       ...leftIndexes(ground, model),
     ]),
-    cost: {
-      readUnits: priced.reduce((sum, { readUnits }) => sum + readUnits, 0),
-      writeUnits: priced.reduce((sum, { writeUnits }) => sum + writeUnits, 0),
-    },
+    cost: costOf(steps),
   };
 };
 

@@ -73,6 +73,32 @@ for (const [name, change] of Object.entries(changes))
     expect(report.cost.writeUnits).toBeLessThanOrEqual(cost.writeUnits);
   });
 
+test("a plan counts the items that a step concerns, by all items of a small table and by a sample of a larger one", async () => {
+  await fillTable();
+  const db = connectTo({ indexes: { byName: { entries: { a: "name" } } } });
+  const plan = await db.migrations.plan();
+  // The table's record of the model is an item too.
+  expect(plan.counted).toBe(`from all ${NODES * (1 + EACH) + 1} items`);
+  const itemsOf = ({ steps }: { steps: readonly { kind: string; items?: number }[] }, kind: string) =>
+    steps.find((one) => one.kind === kind)?.items;
+  expect(itemsOf(plan, "backfill")).toBe(NODES);
+  expect(plan.cost.writeUnits).toBeLessThan(NODES * 10);
+  expect((await db.migrations.run({ ...fast, finish: false })).plan.counted).toBeUndefined();
+  // What has its keys by now is not written again.
+  expect(itemsOf(await db.migrations.plan(), "backfill")).toBe(0);
+  const before = connectTo({});
+  const edges = Array.from({ length: 3000 }, (_, at) => ({
+    edge: "e",
+    from: { id: `${at % NODES}` },
+    to: { id: `far${at}` },
+    attributes: { w: 1 },
+  }));
+  await before.load(edges);
+  const { counted, steps } = await db.migrations.plan();
+  expect(counted).toMatch(/^estimated from a sample of [\d,]+ items$/);
+  expect(itemsOf({ steps }, "backfill")).toBeLessThan(40);
+});
+
 test("a count is computed by one Query of a node's edges between two reads of nodes, and one write", async () => {
   await fillTable();
   const { sent, options } = watched();

@@ -17,6 +17,8 @@ export interface TableSize {
   readonly items: number;
   /** Of one item, on average. */
   readonly bytes: number;
+  /** Items that a step concerns. @default all */
+  readonly concerned?: number;
 }
 
 /** Units of one item and of one read of the whole table, at most. */
@@ -41,19 +43,22 @@ const READINGS = 2;
  */
 export const passPrice = (catalog: Catalog, size: TableSize, looks: number = 0): StepPrice => {
   const { perUpdate, scan } = unitsOf(catalog, size);
-  return { items: size.items, readUnits: scan * (looks + PASSES), writeUnits: size.items * perUpdate };
+  const { items, concerned = items } = size;
+  return { items: concerned, readUnits: scan * (looks + PASSES), writeUnits: concerned * perUpdate };
 };
 
 /** The price of an index that DynamoDB fills, and of the pass over all items that follows. */
 export const indexPrice = (catalog: Catalog, size: TableSize): StepPrice => {
   const { perWrite, scan } = unitsOf(catalog, size);
-  return { items: size.items, readUnits: scan, writeUnits: size.items * perWrite };
+  const { items, concerned = items } = size;
+  return { items: concerned, readUnits: scan, writeUnits: concerned * perWrite };
 };
 
 /** The price of moving each item to another shard of one index. */
 export const reshardPrice = (catalog: Catalog, size: TableSize): StepPrice => {
   const { perWrite, read } = unitsOf(catalog, size);
-  return { items: size.items, readUnits: read, writeUnits: size.items * perWrite * 3 };
+  const { items, concerned = items } = size;
+  return { items: concerned, readUnits: read, writeUnits: concerned * perWrite * 3 };
 };
 
 /** The price of moving the values of users' fields to another storage. */
@@ -64,7 +69,7 @@ export const movePrice = (catalog: Catalog, size: TableSize): StepPrice => {
 
 /** The price of reserving so many unique values of each item. */
 export const reservePrice = (catalog: Catalog, size: TableSize, attributes: number): StepPrice => {
-  const { items } = size;
+  const { concerned: items = size.items } = size;
   const { perRead, perWrite, scan } = unitsOf(catalog, size);
   // A transaction of the marker and of a condition on the node takes twice the units of each. An old marker goes as well.
   return {
@@ -100,7 +105,7 @@ const streamPrice = (catalog: Catalog, size: TableSize): Pick<StepPrice, "readUn
 
 /** The price of computing derived attributes, copies and degrees: if all of them are wrong, and nobody writes meanwhile. */
 export const derivePrice = (catalog: Catalog, size: TableSize, model: ModelDescription, streamed: boolean): StepPrice => {
-  const { items } = size;
+  const { concerned: items = size.items } = size;
   const { perRead, perUpdate, scan } = unitsOf(catalog, size);
   const kept = catalog.facts.aggregates.filter(({ freshness }) => freshness === "transaction");
   const sources = new Set(kept.map(({ node, over }) => JSON.stringify([node, over]))).size + (model.degrees?.length ?? 0);

@@ -1,0 +1,129 @@
+import { isEdgetableError } from "../errors/edgetable-error.ts";
+import { type Run, step } from "../executor/jobs/run-job.ts";
+import { markerKey } from "../planner/writes/rules/unique-markers.ts";
+import { decodeItem, shapeOf } from "../requests/decode-item.ts";
+import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
+import { describeModel } from "../schema/describe-model.ts";
+import { isSystemItem } from "../schema/system-kinds.ts";
+import type { Item } from "../transport/operations.ts";
+import { wantedKeys } from "./backfill.ts";
+import { findOldForms } from "./old-forms.ts";
+import { costOf, type MigrationPlan, type MigrationStep } from "./plan-migration.ts";
+import { derivePrice, indexPrice, passPrice, reservePrice, reshardPrice, type StepPrice, type TableSize } from "./prices.ts";
+import { findStaleKeys } from "./stale-keys.ts";
+
+interface Sample {
+  readonly items: readonly Item[];
+  /** True if these are all items of the table. */
+  readonly isWhole: boolean;
+}
+
+// Each page is at most 1 MB: "Query and Scan: 1 MB of data" (ServiceQuotas), 128 read units.
+const SEGMENTS = 4;
+const PAGE = 500;
+
+/** Reads one page from each quarter of the table. Undefined for a program that may not scan. */
+const readSample = async (run: Run): Promise<Sample | undefined> => {
+  const { session } = run;
+  const input = { TableName: session.catalog.table, Limit: PAGE, TotalSegments: SEGMENTS, ReturnConsumedCapacity: "TOTAL" } as const;
+  try {
+    const pages = await step(run, async (context) =>
+      Promise.all(Array.from({ length: SEGMENTS }, async (_, Segment) => session.send("Scan", { ...input, Segment }, context))),
+    );
+    return { items: pages.flatMap(({ Items = [] }) => Items), isWhole: pages.every((page) => page.LastEvaluatedKey === undefined) };
+  } catch (error) {
+    if (isEdgetableError(error, "execute.accessDenied")) return undefined;
+    throw error;
+  }
+};
+
+/** Which items a step concerns, and its price by their number; undefined for a step that is not priced by its items. */
+interface Counting {
+  readonly concerns: (shape: Shape, item: Item) => boolean;
+  readonly price: (size: TableSize) => StepPrice;
+}
+
+const countingOf = (catalog: Catalog, task: MigrationStep): Counting | undefined => {
+  switch (task.kind) {
+    case "convert":
+      return { concerns: (_, item) => findOldForms(catalog, item).kind !== "right", price: (size) => passPrice(catalog, size, 1) };
+    case "backfill": {
+      const wanted = wantedKeys(catalog, task.entries, { leavesOut: false, final: true });
+      return { concerns: (_, item) => findStaleKeys(wanted, item).kind !== "right", price: (size) => passPrice(catalog, size) };
+    }
+    case "createIndex":
+    case "reshard": {
+      const index = catalog.indexes.find(({ name }) => name === task.index);
+      const price = task.kind === "reshard" ? reshardPrice : indexPrice;
+      return {
+        concerns: ({ keys }) => index !== undefined && keyAttributes(index).every((attribute) => attribute in keys),
+        price: (size) => price(catalog, size),
+      };
+    }
+    case "reserve": {
+      const names = task.attributes.map((name) => name.split(".") as [node: string, field: string]);
+      return {
+        concerns: (shape, item) =>
+          names.some(
+            ([node, field]) =>
+              shape.definition === node && markerKey(catalog, { node, field }, decodeItem(catalog, shape, item)) !== undefined,
+          ),
+        price: (size) => reservePrice(catalog, size, names.length),
+      };
+    }
+    case "derive": {
+      if (task.streamed.length > 0) return undefined;
+      const owners = new Set(task.facts.map((name) => name.split(".")[0]));
+      // A degree counts the edges of nodes: as `likes.outDegree`.
+      for (const { name, from, to } of Object.values(catalog.edges))
+        if (owners.has(name)) for (const end of [...from, ...to]) owners.add(end);
+      return {
+        concerns: ({ definition }) => owners.has(definition),
+        price: (size) => derivePrice(catalog, size, describeModel(catalog), false),
+      };
+    }
+    default:
+      return undefined;
+  }
+};
+
+/**
+ * The number of a table's items that are concerned, at most: exact if all were read, else a bound that holds for 19 of 20 random
+ * samples (two standard deviations; three items where there were none).
+ */
+const boundOf = (found: number, { items, isWhole }: Sample, all: number): number =>
+  isWhole ? found : Math.min(all, Math.ceil(((found + 2 * Math.sqrt(found) + 3) / Math.max(1, items.length)) * all));
+
+/** A plan whose steps are priced by the items that they concern, as a sample of at most 512 read units shows them. */
+export const pricedBySample = async (run: Run, plan: MigrationPlan, size: TableSize): Promise<MigrationPlan> => {
+  const { catalog } = run.session;
+  const countings = plan.steps.map((task) => countingOf(catalog, task));
+  const sample = countings.some((one) => one) ? await readSample(run) : undefined;
+  if (!sample) return plan;
+  const all = sample.isWhole ? sample.items.length : Math.max(size.items, sample.items.length);
+  const rows = sample.items.flatMap((item) => {
+    const shape = isSystemItem(catalog, item) ? undefined : shapeOf(catalog, catalog.shapes, item);
+    return shape ? [{ shape, item }] : [];
+  });
+  const steps = plan.steps.map((task, at): MigrationStep => {
+    const counting = countings[at];
+    if (!counting) return task;
+    const found = rows.filter(({ shape, item }) => {
+      try {
+        return counting.concerns(shape, item);
+      } catch (error) {
+        // The step itself names an item that cannot be read.
+        if (!isEdgetableError(error)) throw error;
+        return true;
+      }
+    });
+    return { ...task, ...counting.price({ ...size, items: all, concerned: boundOf(found.length, sample, all) }) };
+  });
+  const count = sample.items.length.toLocaleString("en-US");
+  return {
+    ...plan,
+    steps,
+    counted: sample.isWhole ? `from all ${count} items` : `estimated from a sample of ${count} items`,
+    cost: costOf(steps),
+  };
+};
