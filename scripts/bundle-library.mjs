@@ -20,6 +20,11 @@ const families = {
   pages: ["executor/read-page", "executor/cursor-secrets"],
   explanations: ["client/explanation", "client/explain-write", "client/walk-explanation"],
 };
+/** Modules that lie together though other first calls load some of them too: files of their own would be opened one after the other. */
+const together = {
+  filters: ["client/filters", "requests/filters", "planner/filter-rules", "ir/holds"],
+  record: ["executor/index-readiness", "executor/model-record", "schema/system-key-item"],
+};
 const familyOf = (root) => Object.keys(families).find((name) => families[name].some((member) => source(member) === root));
 
 /** The modules that a module imports, and those that they import. */
@@ -46,6 +51,7 @@ const placeModules = (modules) => {
     const family = familyOf(root);
     for (const one of loadedBy(root, modules)) places.set(one, places.has(one) && places.get(one) !== family ? undefined : family);
   }
+  for (const [file, names] of Object.entries(together)) for (const name of names) places.set(source(name), file);
   for (const one of withChecks) places.set(one, places.has(one) ? undefined : "checks");
   for (const one of core) places.set(one, isProduction(one) ? undefined : "core");
   for (const entry of main) places.delete(entry);

@@ -3,7 +3,7 @@ import type { CallContext, Session } from "../executor/session.ts";
 import { Meter, type ReadingOptions, type RunOptions } from "../executor/call.ts";
 import type { LogicalPlan } from "../ir/logical-plan.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
-import type { Searching } from "../planner/choose-path.ts";
+import type { Planners } from "../planner/choose-path.ts";
 import { planRead } from "../planner/plan.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Catalog } from "../schema/catalog.ts";
@@ -28,9 +28,9 @@ export interface Driver {
   /**
    * The plan of a form of call: made once, then looked up by its signature.
    *
-   * @param searching how searches are planned; only for plans with a search
+   * @param planners what plans of this kind need
    */
-  plan(signature: string, logical: () => LogicalPlan, searching?: Searching): ReadPlan;
+  plan(signature: string, logical: () => LogicalPlan, planners?: Planners): ReadPlan;
   /** What a call with checked options brings along. */
   context(options: RunOptions): CallContext;
   /** The secret that seals cursors; undefined where there is none yet, and none is to be made. */
@@ -66,12 +66,12 @@ export interface DriverOptions {
 /** Plans reads, each form of a call once. */
 export const plannerOf = (catalog: Catalog, off: ReadonlySet<string>): Driver["plan"] => {
   const plans = new Map<string, ReadPlan>();
-  return (signature, logical, searching) => {
+  return (signature, logical, planners) => {
     const known = plans.get(signature);
     if (known) return known;
     // Forms of calls stand in the program's text and are few; a program that makes them up must not fill the memory.
     if (plans.size >= MAX_PLANS) plans.clear();
-    const plan = planRead(catalog, logical(), { off, searching });
+    const plan = planRead(catalog, logical(), { off, ...planners });
     plans.set(signature, plan);
     return plan;
   };

@@ -1,5 +1,5 @@
 import type { ReadRequest } from "../executor/run-read.ts";
-import { holds, pathsOf, readWhere } from "../ir/condition.ts";
+import { pathsOf, readWhere } from "../ir/condition.ts";
 import { checkOnCopy } from "../planner/projected-attributes.ts";
 import { lookupForm, lookupPlan } from "../query/reads.ts";
 import type { Catalog, EdgeEntry } from "../schema/catalog.ts";
@@ -9,7 +9,7 @@ import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import { checkEdgeFilter, type KeyOption, onlySelected, ownKey, selectedFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
-import { findNode, readCall } from "./read-call.ts";
+import { filteredCall, findNode, readCall } from "./read-call.ts";
 import type { Read } from "./page-types.ts";
 
 /**
@@ -89,8 +89,10 @@ export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unkn
     const compared = pathsOf(conditions).filter((path) => !path.includes("."));
     const select = fields && [...new Set([...fields, ...compared])];
     const request = edgeLookup(driver, entry.name, { rows, many: true, consistent: options.consistent ?? false, select });
-    const passes = (row: Row): boolean => conditions.every((condition) => holds(condition, row, values));
-    return readCall(driver, request, (found) => found.flatMap(({ row }) => (passes(row) ? [only(fields, row)] : [])));
+    return filteredCall(conditions, (filtering) => {
+      const passes = (row: Row): boolean => conditions.every((condition) => filtering?.holds(condition, row, values));
+      return readCall(driver, request, (found) => found.flatMap(({ row }) => (passes(row) ? [only(fields, row)] : [])));
+    });
   };
   return { get, getMany };
 };

@@ -9,6 +9,7 @@ import { planCascade } from "../planner/writes/plan-deletion.ts";
 import type { Given } from "../planner/writes/working-set.ts";
 import { encodeBatchGet } from "../requests/encode-read.ts";
 import { encodeBatchWrite, inBatches, writeRequest, encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
+import { filters } from "../requests/filters.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-direct.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { NODE_REVISION } from "../schema/facts.ts";
@@ -52,7 +53,7 @@ const explainBatchReads = (catalog: Catalog, reads: readonly ReadNeed[]): readon
 };
 
 const explainSteps = (catalog: Catalog, plan: Ready, token: string): ExplainedWriteRequest => {
-  const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
+  const target = { table: catalog.table, partitionKey: catalog.index.partitionKey, filters };
   const steps = plan.items.map(({ item }) => item);
   const isTransaction = plan.atomic.kind === "transaction";
   const { operation, input } = isTransaction

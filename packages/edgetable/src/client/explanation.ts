@@ -17,6 +17,7 @@ import {
   projectionOf,
   type Binding,
 } from "../requests/encode-read.ts";
+import { filters } from "../requests/filters.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
@@ -87,7 +88,7 @@ const explainScatter = (catalog: Catalog, step: QueryStep, asked: Asked): Explai
   const share = limit === undefined ? undefined : shareOf(limit, asked.plan.merged ? lanesOf(catalog, asked) : count);
   const { first, items, requests } = readingOf(catalog, step, { ...asked, limit: share }, 1 / count);
   const price = queryPrice(items * count * step.expect.bytes, count, step);
-  const query = bindQuery(catalog, step, { binding, livingAt, partition: partitions[0] });
+  const query = bindQuery(catalog, step, { binding, livingAt, partition: partitions[0], filters });
   const input = pageInput(query, { limit: first, start: undefined, backward: false });
   if (!input) return undefined;
   return {
@@ -104,7 +105,7 @@ const explainQuery = (catalog: Catalog, step: QueryStep, asked: Asked): Explaine
   if (step.scatter || asked.plan.merged) return explainScatter(catalog, step, asked);
   const { first, items, requests } = readingOf(catalog, step, asked);
   const price = queryPrice(items * step.expect.bytes, 1, step);
-  const input = pageInput(bindQuery(catalog, step, asked), { limit: first, start: undefined, backward: false });
+  const input = pageInput(bindQuery(catalog, step, { ...asked, filters }), { limit: first, start: undefined, backward: false });
   if (!input) return undefined;
   return {
     operation: "Query",

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
-import { contradict, readWhere } from "../ir/condition.ts";
+import { readWhere } from "../ir/condition.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import { walkFrom } from "../query/hops.ts";
 import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/reads.ts";
@@ -11,7 +11,20 @@ import { exactText } from "../keys/template.ts";
 import { checkEdgeFields, checkEdgeFilter, checkIndex, nodeFields, onlySelected } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import { countCall, countOptions, findNode, MAX_ROWS, pageCall, pageOptions, readCall, readInParts } from "./read-call.ts";
+import {
+  countCall,
+  countOptions,
+  filteredCall,
+  filteringFor,
+  type Filtering,
+  findNode,
+  MAX_ROWS,
+  pageCall,
+  pageOptions,
+  readCall,
+  readInParts,
+  refuseLimit,
+} from "./read-call.ts";
 import type { CountOptions, Entry, HydrateOptions, Page, PageOptions, Read } from "./page-types.ts";
 import type { FeedCall, FeedOptions } from "./walk-types.ts";
 import { type AnyHop, type EdgeNames, WalkQuery } from "./walk.ts";
@@ -120,7 +133,7 @@ export class NeighbourQuery {
     const isWhole = anchor.length === this.#driver.catalog.ends[node]?.idFields.length;
     const counted = { node, over: { kind: "edge", name, direction }, conditions, values } as const;
     const asked = isWhole && index === undefined ? { counted, id, consistent, kept, limit } : undefined;
-    return countCall(this.#driver, () => this.#request(wants.count), asked);
+    return filteredCall(conditions, (filtering) => countCall(this.#driver, () => this.#request(wants.count, { filtering }), asked));
   }
 
   page(options: NeighbourPage = {}): Read<Page<unknown>> {
@@ -129,12 +142,15 @@ export class NeighbourQuery {
     if (named && !hydrates)
       throw new EdgetableError("plan.invalidOption", `select names attributes of the nodes: give it with of: "nodes" or of: "entries".`);
     const select = named && this.#fields(named);
-    const request = this.#request(hydrates ? this.#hydrated(undefined, select) : wants.edges);
-    const { id, values } = this.#state;
-    // Whatever a page holds, it is a page of these edges: a cursor serves all of them. It is a key of the index that is read.
-    const indexes = request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
-    const query = `${this.#driver.catalog.table}|${neighbourForm(this.#state, wants.edges)}|${exactText([indexes, id, values])}`;
-    return pageCall(this.#driver, { request, query, options }, (found) => this.#pageItems({ kind, select }, request.plan, found));
+    const { id, values, conditions, limit } = this.#state;
+    refuseLimit(limit);
+    return filteredCall(conditions, (filtering) => {
+      const request = this.#request(hydrates ? this.#hydrated(undefined, select) : wants.edges, { filtering });
+      // Whatever a page holds, it is a page of these edges: a cursor serves all of them. It is a key of the index that is read.
+      const indexes = request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
+      const query = `${this.#driver.catalog.table}|${neighbourForm(this.#state, wants.edges)}|${exactText([indexes, id, values])}`;
+      return pageCall(this.#driver, { request, query, options }, (found) => this.#pageItems({ kind, select }, request.plan, found));
+    });
   }
 
   async explain(): Promise<ReadExplanation> {
@@ -162,7 +178,9 @@ export class NeighbourQuery {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Row> {
-    for await (const found of readInParts(this.#driver, this.#request(wants.edges))) for (const one of found) yield this.#edge(one);
+    const filtering = await filteringFor(this.#state.conditions);
+    for await (const found of readInParts(this.#driver, this.#request(wants.edges, { filtering })))
+      for (const one of found) yield this.#edge(one);
   }
 
   #nodes<T>(options: NodeOptions, give: (found: readonly Found[], plan: ReadPlan, select: readonly string[] | undefined) => T): Read<T> {
@@ -198,19 +216,32 @@ export class NeighbourQuery {
     return { kind: shape[farOf(plan, found)], row: node };
   }
 
-  #request(want: Want, given?: Row): ReadRequest {
+  #request(
+    want: Want,
+    { given, filtering }: { readonly given?: Row | undefined; readonly filtering?: Filtering | undefined } = {},
+  ): ReadRequest {
     const state = this.#state;
     const { catalog } = this.#driver;
-    const plan = this.#driver.plan(neighbourForm(state, want), () => neighbourPlan(catalog, state, want));
+    const plan = this.#driver.plan(neighbourForm(state, want), () => neighbourPlan(catalog, state, want), {
+      filtering: filtering?.filterRules,
+    });
     // The anchor is at the near end of each edge: at both, for edges in either direction.
     const row = Object.assign({}, given, { from: state.id, to: state.id });
     const binding: Binding = { row, values: state.values };
-    return { plan, binding, limit: state.limit, findNode: findNode(this.#driver), empty: contradict(state.conditions, state.values) };
+    return {
+      plan,
+      binding,
+      limit: state.limit,
+      findNode: findNode(this.#driver),
+      empty: filtering?.contradict(state.conditions, state.values) ?? false,
+    };
   }
 
   #rows<T>(want: Want, give: (found: readonly Found[], plan: ReadPlan) => T, given?: Row): Read<T> {
-    const request = this.#request(want, given);
-    return readCall(this.#driver, request, (found) => give(found, request.plan));
+    return filteredCall(this.#state.conditions, (filtering) => {
+      const request = this.#request(want, { given, filtering });
+      return readCall(this.#driver, request, (found) => give(found, request.plan));
+    });
   }
 
   #pageItems(

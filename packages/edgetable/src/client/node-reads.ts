@@ -1,21 +1,14 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { Found } from "../executor/read-rows.ts";
+import { deferCall } from "../executor/call.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
-import { exactText, inKeysCase, sameValue } from "../keys/template.ts";
-import {
-  collectionForm,
-  collectionPlan,
-  type CollectionState,
-  type Direction,
-  lookupForm,
-  lookupPlan,
-  type LookupState,
-} from "../query/reads.ts";
+import { exactText, inKeysCase } from "../keys/template.ts";
+import { type CollectionState, type Direction, lookupForm, lookupPlan, type LookupState } from "../query/reads.ts";
 import type { EndEntry, NodeEntry } from "../schema/catalog.ts";
 import { checkId, checkNodeId, leadingIdFields, ofTenant } from "../schema/check-values.ts";
 import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
+import { loadOnce } from "../util/load-once.ts";
 import type { Row } from "../util/row.ts";
 import { checkEdge, type KeyOption, onlySelected, ownKey, selectedFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
@@ -29,18 +22,7 @@ import type { LevelOptions, PathsOptions, Reached, WalkCall, Walked, WalkLevel, 
 import { type AnyHop, type EdgeNames, WalkQuery } from "./walk.ts";
 import { common, paths, type Start, suggest } from "./walks.ts";
 
-/** Groups the rows of one partition: the node, its edges and its parts by name. */
-const toCollection = (entry: EndEntry, id: Row, found: readonly Found[]): unknown => {
-  const edges: Record<string, Row[]> = {};
-  const parts: Record<string, Row[]> = {};
-  let node: Row | undefined;
-  for (const one of found) {
-    if (one.shape.kind === "edge") (edges[one.shape.definition] ??= []).push(one.row);
-    else if (one.shape.kind === "part") (parts[one.shape.definition] ??= []).push(one.row);
-    else if (one.shape.definition === entry.name && entry.idFields.every((field) => sameValue(one.row[field], id[field]))) node = one.row;
-  }
-  return { node, edges, parts };
-};
+const loadCollections = loadOnce(async () => import("./collections.ts"));
 
 interface GetOptions {
   readonly consistent?: boolean;
@@ -140,16 +122,6 @@ const getNodes =
     });
   };
 
-const collect = (driver: Driver, entry: EndEntry, { id, ...from }: { readonly id: Row } & Omit<CollectionState, "node">): Read<unknown> => {
-  const state = { node: entry.name, ...from };
-  const request: ReadRequest = {
-    plan: driver.plan(collectionForm(state), () => collectionPlan(state)),
-    findNode: findNode(driver),
-    binding: { row: checkNodeId(driver.catalog, entry, id), values: [] },
-  };
-  return readCall(driver, request, (found) => toCollection(entry, id, found));
-};
-
 /** What `db.<node>(id)` returns, and `db.<part>(id)` of a part at the ends of edges. */
 export class NodeHandle {
   readonly #driver: Driver;
@@ -170,16 +142,16 @@ export class NodeHandle {
 
   collection(options: { readonly consistent?: boolean } = {}): Read<unknown> {
     const { consistent = false } = checkOptions(options, consistentOption);
-    return collect(this.#driver, this.#entry, { id: this.#id, direction: "out", consistent, index: undefined });
+    return this.#collect({ direction: "out", consistent, index: undefined });
   }
 
   incoming(options: { readonly index?: string } = {}): Read<unknown> {
-    return collect(this.#driver, this.#entry, {
-      id: this.#id,
-      direction: "in",
-      consistent: false,
-      index: checkOptions(options, { index: "string" }).index,
-    });
+    return this.#collect({ direction: "in", consistent: false, index: checkOptions(options, { index: "string" }).index });
+  }
+
+  #collect(from: Omit<CollectionState, "node">): Read<unknown> {
+    const id = checkNodeId(this.#driver.catalog, this.#entry, this.#id);
+    return deferCall(loadCollections, ({ collect }) => collect(this.#driver, this.#entry, { id, ...from }));
   }
 
   out(edge: EdgeNames): NeighbourQuery | WalkQuery {

@@ -1,4 +1,4 @@
-import { contradict, fieldsIn, readWhere } from "../ir/condition.ts";
+import { fieldsIn, readWhere } from "../ir/condition.ts";
 import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
 import { exactText, inKeysCase } from "../keys/template.ts";
@@ -13,14 +13,32 @@ import { checkNames, onlySelected, selectedFields } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import { consistentOption } from "./edge-reads.ts";
 import type { ReadExplanation } from "./explanation.ts";
-import { countCall, countOptions, findNode, pageCall, pageOptions, readCall, readInParts } from "./read-call.ts";
+import {
+  countCall,
+  countOptions,
+  filteredCall,
+  filteringFor,
+  type Filtering,
+  findNode,
+  pageCall,
+  pageOptions,
+  readCall,
+  readInParts,
+  refuseLimit,
+} from "./read-call.ts";
 import type { CountOptions, Page, Read, SearchPageOptions } from "./page-types.ts";
 
 /** The request that reads a node's parts. */
-const partsRequest = (driver: Driver, state: PartState, want: PartWant): ReadRequest => {
-  const plan = driver.plan(partForm(state, want), () => partPlan(state, want));
+const partsRequest = (driver: Driver, state: PartState, want: PartWant, filtering?: Filtering): ReadRequest => {
+  const plan = driver.plan(partForm(state, want), () => partPlan(state, want), { filtering: filtering?.filterRules });
   const binding = { row: state.id, values: state.values };
-  return { plan, binding, limit: state.limit, findNode: findNode(driver), empty: contradict(state.conditions, state.values) };
+  return {
+    plan,
+    binding,
+    limit: state.limit,
+    findNode: findNode(driver),
+    empty: filtering?.contradict(state.conditions, state.values) ?? false,
+  };
 };
 
 /** The request that reads all parts of one kind in a node. */
@@ -72,18 +90,21 @@ export class PartQuery {
   }
 
   first(): Read<Row | undefined> {
-    return readCall(this.#driver, this.limit(1).#request("rows"), ([one]) => one && this.#row(one));
+    return this.limit(1).#rows(([one]) => one && this.#row(one));
   }
 
   page(options: SearchPageOptions = {}): Read<Page<Row>> {
     checkOptions(options, pageOptions);
-    const { id, values } = this.#state;
+    const { id, values, conditions, limit } = this.#state;
+    refuseLimit(limit);
     const query = `${this.#driver.catalog.table}|${partForm(this.#state, "rows")}|${exactText([id, values])}`;
-    return pageCall(this.#driver, { request: this.#request("rows"), query, options }, (found) => found.map((one) => this.#row(one)));
+    return filteredCall(conditions, (filtering) =>
+      pageCall(this.#driver, { request: this.#request("rows", filtering), query, options }, (found) => found.map((one) => this.#row(one))),
+    );
   }
 
   all(): Read<readonly Row[]> {
-    return readCall(this.#driver, this.#request("rows"), (found) => found.map((one) => this.#row(one)));
+    return this.#rows((found) => found.map((one) => this.#row(one)));
   }
 
   count(options: CountOptions = {}): Read<number> {
@@ -91,7 +112,8 @@ export class PartQuery {
     const { shape, name } = this.#entry;
     const { id, conditions, values, consistent, limit } = this.#state;
     const counted = { node: shape.from ?? "", over: { kind: "part", name }, conditions, values } as const;
-    return countCall(this.#driver, () => this.#request("count"), { counted, id, consistent, kept, limit });
+    const asked = { counted, id, consistent, kept, limit };
+    return filteredCall(conditions, (filtering) => countCall(this.#driver, () => this.#request("count", filtering), asked));
   }
 
   async explain(): Promise<ReadExplanation> {
@@ -99,15 +121,20 @@ export class PartQuery {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Row> {
-    for await (const found of readInParts(this.#driver, this.#request("rows"))) for (const one of found) yield this.#row(one);
+    const filtering = await filteringFor(this.#state.conditions);
+    for await (const found of readInParts(this.#driver, this.#request("rows", filtering))) for (const one of found) yield this.#row(one);
   }
 
   #row({ row }: Found): Row {
     return onlySelected(this.#state.select, row);
   }
 
-  #request(want: PartWant): ReadRequest {
-    return partsRequest(this.#driver, this.#state, want);
+  #rows<T>(give: (found: readonly Found[]) => T): Read<T> {
+    return filteredCall(this.#state.conditions, (filtering) => readCall(this.#driver, this.#request("rows", filtering), give));
+  }
+
+  #request(want: PartWant, filtering?: Filtering): ReadRequest {
+    return partsRequest(this.#driver, this.#state, want, filtering);
   }
 }
 

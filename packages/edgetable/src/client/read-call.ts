@@ -1,9 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { createCall, type Report, reportOf, type RunOptions } from "../executor/call.ts";
+import { type Call, createCall, deferCall, type Report, reportOf, type RunOptions } from "../executor/call.ts";
 import type { ParseRow } from "../executor/parse-rows.ts";
 import type { Found, Rows } from "../executor/read-rows.ts";
 import { type FindNode, missingOf, type ReadRequest, runCount, runRead } from "../executor/run-read.ts";
 import type { CallContext } from "../executor/session.ts";
+import type { Condition } from "../ir/condition.ts";
 import { lookupForm, lookupPlan } from "../query/reads.ts";
 import type { Position, Secrets } from "../requests/cursor.ts";
 import type { OptionChecks } from "../util/check-options.ts";
@@ -29,6 +30,19 @@ const parsing = loadOnce(async () => import("../executor/parse-rows.ts"));
 /** What parses the rows that a call gives; undefined if no type of the model asks for it. */
 export const parserOf = async ({ parses, session }: Driver, context: CallContext): Promise<ParseRow | undefined> =>
   parses ? (await parsing()).rowParser(session, context) : undefined;
+
+/** What plans conditions, and tells those that no row fulfils. */
+export type Filtering = typeof import("./filters.ts");
+
+const loadFiltering = loadOnce(async () => import("./filters.ts"));
+
+/** What a chain of calls needs for its conditions; undefined if it has none. */
+export const filteringFor = (conditions: readonly Condition[]): Filtering | Promise<Filtering> | undefined =>
+  conditions.length === 0 ? undefined : loadFiltering();
+
+/** A call over conditions: the first one loads what plans them, so that errors of its plan are rejections. */
+export const filteredCall = <T, Plan>(conditions: readonly Condition[], of: (filtering?: Filtering) => Call<T, Plan>): Call<T, Plan> =>
+  conditions.length === 0 ? of() : deferCall(loadFiltering, of);
 
 /** Reads what a call gives to its caller. */
 const readGiven = async (driver: Driver, request: ReadRequest, context: CallContext): Promise<Rows> =>

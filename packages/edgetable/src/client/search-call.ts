@@ -3,10 +3,12 @@ import { add, amountIn, type Amount } from "../executor/amount.ts";
 import { createCall, reportOf } from "../executor/call.ts";
 import type { Found } from "../executor/read-rows.ts";
 import { runRead, type ReadRequest } from "../executor/run-read.ts";
-import { contradict, readWhere } from "../ir/condition.ts";
+import { readWhere } from "../ir/condition.ts";
+import { contradict } from "../ir/holds.ts";
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { exactText } from "../keys/template.ts";
 import { inShape } from "../planner/access-path.ts";
+import { filterRules } from "../planner/filter-rules.ts";
 import { planRead } from "../planner/plan.ts";
 import { impliedKeys, searching } from "../planner/search-path.ts";
 import {
@@ -21,6 +23,7 @@ import {
 } from "../query/search.ts";
 import { partitionsOf } from "../requests/encode-partitions.ts";
 import { bindQuery, type Binding } from "../requests/encode-read.ts";
+import { filters } from "../requests/filters.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
@@ -35,6 +38,8 @@ const MAX_LANES = 1000;
 
 /** Upper bound of the lists whose values are combined to fill a key. */
 const MAX_LISTS = 4;
+
+const planners = { searching, filtering: filterRules };
 
 /** The plan of a search, and the values that fill it. */
 interface PlannedSearch {
@@ -57,7 +62,7 @@ const planned = (
   const { want, spread } = at;
   const implied = impliedKeys(driver.catalog, at.state);
   const state = implied.length === 0 ? at.state : { ...at.state, implied };
-  const plan = driver.plan(searchForm(state, want, spread), () => searchPlan(state, want, spread), searching);
+  const plan = driver.plan(searchForm(state, want, spread), () => searchPlan(state, want, spread), planners);
   return { plan, binding: { row: {}, values: spreadValues(state, spread) } };
 };
 
@@ -73,7 +78,7 @@ const attempt = (give: () => PlannedSearch): PlannedSearch | EdgetableError => {
 /** What of a Query tells it from others of its plan: where it reads, and the sort keys that it reads there. */
 const placeOf = (catalog: Catalog, step: QueryStep, binding: Binding): { readonly place: string; readonly sort: string } => {
   const partitions = partitionsOf(catalog, step, binding).map(({ text }) => text);
-  const { input } = bindQuery(catalog, step, { binding, livingAt: undefined, partition: partitions[0] });
+  const { input } = bindQuery(catalog, step, { binding, livingAt: undefined, partition: partitions[0], filters });
   const { KeyConditionExpression: keys, FilterExpression: filter, ExpressionAttributeValues: { ":s": low, ":t": high } = {} } = input;
   const isPrefix = keys.includes("begins_with") && low !== undefined && "S" in low;
   return {
@@ -214,7 +219,7 @@ const sumCall = (driver: Driver, request: ReadRequest, attribute: string): Read<
 /** The driver without an index. Its plans are made once for each call: an index is incomplete for a while only. */
 const withoutIndex = (driver: Driver, index: string): Driver => {
   const catalog = { ...driver.catalog, indexes: driver.catalog.indexes.filter(({ name }) => name !== index) };
-  return { ...driver, catalog, plan: (_, logical, how) => planRead(catalog, logical(), { off: driver.rulesOff, searching: how }) };
+  return { ...driver, catalog, plan: (_, logical, how) => planRead(catalog, logical(), { off: driver.rulesOff, ...how }) };
 };
 
 /** A search that reads another index where the best one is not complete, and rejects if no other one serves it. */

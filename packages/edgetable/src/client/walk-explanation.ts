@@ -4,6 +4,7 @@ import type { QueryStep } from "../ir/physical-plan.ts";
 import { endsByGet, type LogicalWalk, type PlannedHop, type WalkPlan } from "../ir/walk-plan.ts";
 import { partitionsOf, shareOf } from "../requests/encode-partitions.ts";
 import { bindQuery } from "../requests/encode-read.ts";
+import { filters } from "../requests/filters.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Row } from "../util/row.ts";
 import type { ExplainedRequest, ReadExplanation } from "./explanation.ts";
@@ -55,7 +56,7 @@ const explainHop = (
     const partitions = first && source.scatter ? partitionsOf(catalog, source, binding).map(({ text }) => text) : undefined;
     // The key of a node that is not known yet is shown as its template.
     const partition = first ? partitions?.[0] : source.partition.source;
-    const { input } = bindQuery(catalog, first ? source : forAnyNode(source), { binding, livingAt, partition });
+    const { input } = bindQuery(catalog, first ? source : forAnyNode(source), { binding, livingAt, partition, filters });
     const share = partitions && hop.limit !== undefined ? shareOf(limit, partitions.length) : limit;
     return {
       operation: "Query",

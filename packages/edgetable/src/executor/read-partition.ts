@@ -1,4 +1,3 @@
-import { holds } from "../ir/condition.ts";
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import { refers, shapeOf } from "../requests/decode-item.ts";
@@ -64,7 +63,7 @@ export const sortTextOf = ({ sortKey }: QueryStep, item: Item): string =>
 
 /** The rows of a source's items: those of its shapes for which the conditions hold that are checked in memory. */
 export const acceptItems = (reader: Reader, source: number, items: readonly Item[]): Found[] => {
-  const { plan, session, binding } = reader;
+  const { plan, session, binding, filters } = reader;
   const { catalog } = session;
   const shapes = shapesOf(catalog, (plan.sources[source] as QueryStep).shapes);
   const found: Found[] = [];
@@ -72,7 +71,7 @@ export const acceptItems = (reader: Reader, source: number, items: readonly Item
     const shape = shapeOf(catalog, shapes, item);
     const row = shape && readRow(reader, [shape, item]);
     if (!row || !refers(shape, row)) continue;
-    if (plan.filter?.conditions.some((condition) => !holds(condition, row, binding.values))) continue;
+    if (plan.filter?.conditions.some((condition) => !filters?.holds(condition, row, binding.values))) continue;
     const given = reader.parse ? reader.parse({ shape, row, item }, plan.sources[source]) : row;
     if (given) found.push({ shape, row: given, item, source });
   }
@@ -98,10 +97,10 @@ export interface PartitionRead {
  * @param partition its key, where the source's items are spread over several
  */
 export const openPartition = (reader: Reader, source: number, partition?: string): PartitionRead => {
-  const { plan, session, bindings, context } = reader;
+  const { plan, session, bindings, context, filters } = reader;
   const binding = bindings?.[source] ?? reader.binding;
   const step = plan.sources[source] as QueryStep;
-  const query = bindQuery(session.catalog, step, { binding, livingAt: context.livingAt, partition });
+  const query = bindQuery(session.catalog, step, { binding, livingAt: context.livingAt, partition, filters });
   return { source, step, query, start: undefined, done: false, read: 0 };
 };
 

@@ -6,6 +6,7 @@ import type { Position, Ties } from "../requests/cursor.ts";
 import { decodeItem, type decodeOwn, driftedFields } from "../requests/decode-item.ts";
 import { keyOfItem } from "../requests/encode-item.ts";
 import type { Binding } from "../requests/encode-read.ts";
+import type { Filters } from "../requests/expression.ts";
 import type { Catalog, Shape } from "../schema/catalog.ts";
 import type { AttributeValue, Item, Operation } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
@@ -82,6 +83,8 @@ export interface Reader {
   readonly spending?: PageSpending | undefined;
   /** Gives the rows of types whose schemas parse what is read; undefined if the model has none, or the rows are for the library itself. */
   readonly parse?: ParseRow | undefined;
+  /** For a plan with conditions. */
+  readonly filters?: Filters | undefined;
 }
 
 /** The shapes that a step finds. */

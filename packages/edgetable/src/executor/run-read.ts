@@ -4,7 +4,16 @@ import { sameValue } from "../keys/template.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import { decodeOwn, isExpired, isOfShape, shapeOf } from "../requests/decode-item.ts";
 import { keyOf } from "../requests/encode-item.ts";
-import { askedKeys, distinctKeys, encodeGet, hydratedProjection, projectionOf, type Binding } from "../requests/encode-read.ts";
+import type { Filters } from "../requests/expression.ts";
+import {
+  askedKeys,
+  distinctKeys,
+  encodeGet,
+  hydratedProjection,
+  loadFilters,
+  projectionOf,
+  type Binding,
+} from "../requests/encode-read.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { loadOnce } from "../util/load-once.ts";
@@ -20,6 +29,11 @@ import type { CallContext, Session } from "./session.ts";
 const readBudgets = loadOnce(async () => import("./read-budget.ts"));
 /** Sharded indexes have code of their own, which is loaded by the first read of one. */
 const merging = loadOnce(async () => import("./merge-partitions.ts"));
+
+const filtersOf = ({ filter, sources }: ReadPlan): Filters | Promise<Filters> | undefined => {
+  const isFiltered = filter ?? sources.some((step) => step.kind === "query" && (step.filter.length > 0 || step.sort?.kind === "range"));
+  return isFiltered ? loadFilters() : undefined;
+};
 
 const byMarker = loadOnce(async () => import("./read-by-marker.ts"));
 
@@ -276,6 +290,7 @@ export const readAll = async (session: Session, request: ReadRequest, context: C
   const from = request.from ?? { source: 0, key: undefined, backward: false };
   const { backward } = from;
   const spending = request.budget && (await readBudgets()).pageSpending(session, context, request.budget);
+  const loading = filtersOf(plan);
   const reader: Reader = {
     session,
     plan,
@@ -286,6 +301,7 @@ export const readAll = async (session: Session, request: ReadRequest, context: C
     backward,
     spending,
     parse: request.parse,
+    filters: loading && (await loading),
   };
   const [first] = plan.sources;
   if (!first) throw new EdgetableError("invariant", "a read plan without a source: a defect of edgetable");
@@ -311,7 +327,7 @@ export const runCount = (session: Session, request: ReadRequest, context: CallCo
     ? Promise.resolve(0)
     : readComplete(session, { steps: request.plan.sources, anyOrder: true }, context, async () => {
         const { plan, binding, limit: wanted = Number.POSITIVE_INFINITY } = request;
-        const reader = { session, plan, binding, context, limit: undefined, backward: false };
+        const reader = { session, plan, binding, context, limit: undefined, backward: false, filters: await filtersOf(plan) };
         let count = 0;
         if (plan.merged && request.limit === undefined) {
           for (const one of await Promise.all([...plan.sources.keys()].map(async (at) => countSource(reader, at)))) count += one;

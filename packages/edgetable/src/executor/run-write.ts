@@ -16,7 +16,9 @@ import { loadRareWrites, planWrites } from "../planner/writes/plan-write.ts";
 import { loadRules } from "../planner/writes/rules/index.ts";
 import { isOfShape } from "../requests/decode-item.ts";
 import { VERSION } from "../requests/encode-item.ts";
-import { type EncodedWrite, encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
+import { type EncodedWrite, encodeSingle, encodeTransaction, type WriteTarget } from "../requests/encode-write.ts";
+import { loadFilters } from "../requests/encode-read.ts";
+import type { Filters } from "../requests/expression.ts";
 import { type Catalog, definitionOf, ownerFields, type Shape } from "../schema/catalog.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
 import { type Maybe, validateChanges, validateRow } from "../schema/check-values.ts";
@@ -275,12 +277,19 @@ const withEffect = async (error: unknown, { items, repeatable }: Ready): Promise
   });
 };
 
+const isConditional = ({ items }: Ready): boolean => items.some(({ item }) => item.terms.some(({ kind }) => kind === "where"));
+
+const targetOf = ({ catalog }: Session, filters: Filters | undefined): WriteTarget => ({
+  table: catalog.table,
+  partitionKey: catalog.index.partitionKey,
+  filters,
+});
+
 const sendSingle = async (session: Session, plan: Ready, context: CallContext): Promise<WriteResult> => {
   const planned = plan.items[0] as PlannedItem;
   const { item } = planned;
-  const { catalog } = session;
-  const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
-  const encoded = encodeSingle(target, item as Parameters<typeof encodeSingle>[1]);
+  const filters = isConditional(plan) ? await loadFilters() : undefined;
+  const encoded = encodeSingle(targetOf(session, filters), item as Parameters<typeof encodeSingle>[1]);
   const sending: Sending = { session, context, plan, encoded, started: session.effects.now() };
   const done = (attributes: Item | undefined): WriteResult => {
     const row = plan.rows[0] ?? (attributes && item.shape ? readableRow(sending, item.shape, attributes) : undefined);
@@ -307,10 +316,9 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
 };
 
 const sendTransaction = async (session: Session, plan: Ready, context: CallContext): Promise<WriteResult> => {
-  const { catalog } = session;
-  const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
+  const filters = isConditional(plan) ? await loadFilters() : undefined;
   const encoded = encodeTransaction(
-    target,
+    targetOf(session, filters),
     plan.items.map(({ item }) => item),
     context.token ?? newToken(session),
   );

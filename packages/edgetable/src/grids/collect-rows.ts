@@ -1,7 +1,7 @@
 import { isExpired } from "../requests/decode-item.ts";
 import type { CallContext } from "../executor/session.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
-import { holds } from "../ir/condition.ts";
+import { holds } from "../ir/holds.ts";
 import { isEdgetableError } from "../errors/edgetable-error.ts";
 import { comparePrimary, encodeField, exactText } from "../keys/template.ts";
 import { levelName } from "../schema/grid-parts.ts";

@@ -1,7 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { queryPrice, type Price } from "../ir/capacity.ts";
 import type { Condition } from "../ir/condition.ts";
-import type { Expand, Filter, LogicalPlan, Merge, Parts, Search } from "../ir/logical-plan.ts";
+import type { Collection, Expand, Filter, LogicalPlan, Merge, Parts, Search } from "../ir/logical-plan.ts";
+import type { QueryStep } from "../ir/physical-plan.ts";
 import { type Catalog, type EdgeEntry, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { accessPaths, isOrderedBy, pathOn, rangesOver, takesField, type AccessPath } from "./access-path.ts";
@@ -39,12 +40,27 @@ export interface Searching {
   readonly pushConditions: (planning: Planning, filter: Filter, search: Search) => LogicalPlan;
 }
 
+/** What plans of some kinds need, loaded by the first call of the kind. */
+export interface Planners {
+  /** For plans with a search. */
+  readonly searching?: Searching | undefined;
+  /** For plans with conditions: their rules. */
+  readonly filtering?: readonly Rule[] | undefined;
+  /** For plans of collections. */
+  readonly collecting?: ((catalog: Catalog, collection: Collection) => QueryStep) | undefined;
+}
+
 /** A plan in the making. Rules and lowering ask for the same paths; each is chosen once. */
-export interface Planning {
+export interface Planning extends Planners {
   readonly catalog: Catalog;
-  readonly searching: Searching | undefined;
   /** The paths of the leaves of the plan, the best one first, by what each leaf asks. */
   readonly chosen: Map<string, readonly Choice[]>;
+}
+
+/** A rewriting of a logical plan that never changes its answer, only what it costs. */
+export interface Rule {
+  readonly name: string;
+  readonly rewrite: (planning: Planning, plan: LogicalPlan) => LogicalPlan;
 }
 
 /** Sets of shapes, each of which holds all the edges that an expansion asks for. */
@@ -181,7 +197,7 @@ const partChoices = (catalog: Catalog, parts: Parts, { known }: GivenFields): re
 /** How the searches of a plan are planned. */
 export const searchingOf = ({ searching }: Pick<Planning, "searching">): Searching => defined(searching, "the planner of searches");
 
-type Leaf = Expand | Parts | Search;
+export type Leaf = Expand | Parts | Search;
 
 /** What a leaf gives to the keys of a path, and a name for all that its paths depend on. */
 const askedOf = (leaf: Leaf, ranged: readonly string[]): { readonly given: GivenFields; readonly key: string } => {

@@ -1,12 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Condition, pathsOf } from "../ir/condition.ts";
-import type { Collection, Expand, Hydrate, LogicalPlan, Lookup, Parts, Search } from "../ir/logical-plan.ts";
+import type { Expand, Hydrate, LogicalPlan, Lookup, Parts, Search } from "../ir/logical-plan.ts";
 import type { AccessStep, HydrateStep, QueryStep, ReadPlan, SortCondition } from "../ir/physical-plan.ts";
-import { templatesOverlap } from "../keys/template.ts";
-import { type Catalog, keyAttributes, needsIdentity, targetFields, type Index, type Shape } from "../schema/catalog.ts";
+import { type Catalog, keyAttributes, needsIdentity, targetFields } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { isKeyDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
-import { assumedEdges, assumedParts } from "./assumed-rows.ts";
 import { checkOwnPartition, choicesFor, choosePath, searchesOf, searchingOf, type Planning } from "./choose-path.ts";
 import { checkProjected } from "./projected-attributes.ts";
 
@@ -89,71 +87,6 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
   return queryStep(path, [], { known: [], filter: [], forward: true, consistent, select, expect });
 };
 
-/** The index in which a node's item lies under the node's own key, beside its incoming edges. */
-const mirroringIndex = (catalog: Catalog, { node, index }: Collection): Index => {
-  const { shape, definition } = defined(catalog.nodes[node], "node");
-  for (const one of catalog.indexes) {
-    if ((index !== undefined && one.name !== index) || one.partitionKeys.length > 1) continue;
-    // Keys with a condition are missing in some of the items that are asked for.
-    if (catalog.shapes.some(({ keys }) => keyAttributes(one).some((attribute) => keys[attribute]?.when))) continue;
-    if (shape.keys[one.partitionKey]?.source === definition.key) return one;
-  }
-  throw new EdgetableError(
-    "plan.noIndex",
-    `"${node}" has no item in ${index === undefined ? "any index" : `the index "${index}"`} under its own key. Declare mirror: true, or read its edges by in().`,
-    { details: { node, index } },
-  );
-};
-
-/** Predicts the items of some shapes in a node's partition: the node itself, its parts and its edges. */
-export const expectedItems = (
-  catalog: Catalog,
-  { node, direction }: Pick<Collection, "node" | "direction">,
-  shapes: readonly Shape[],
-): QueryStep["expect"] => {
-  let [rows, bytes] = [0, 0];
-  for (const shape of shapes) {
-    let each = shape.definition === node ? 1 : 0;
-    const edge = catalog.edges[shape.definition]?.definition;
-    if (shape.kind === "part") each = assumedParts(defined(catalog.parts[shape.definition], "part"));
-    else if (shape.kind === "edge" && edge)
-      each = assumedEdges(edge, (direction === "out") === (shape.role === "mirror") ? "to" : "from").rows;
-    rows += each;
-    bytes += each * shape.bytes;
-  }
-  return { rows, bytes: rows === 0 ? 0 : bytes / rows };
-};
-
-/** One Query for a node and all that shares its partition, of the table or of the index that mirrors it. */
-const lowerCollection = (catalog: Catalog, collection: Collection): QueryStep => {
-  const { node, direction, consistent } = collection;
-  const { shape, name, idFields, partition: own } = defined(catalog.ends[node], "node");
-  if (direction === "out") checkOwnPartition(catalog, name, idFields);
-  const { partitionKey, sortKey, sortKeys, ...index } = direction === "out" ? catalog.index : mirroringIndex(catalog, collection);
-  const partition = direction === "out" ? own : defined(shape.keys[partitionKey], "partition key");
-  const shapes = catalog.shapes.filter(({ keys }) => {
-    const template = keys[partitionKey];
-    return template !== undefined && sortKeys.every((attribute) => attribute in keys) && templatesOverlap(template, partition);
-  });
-  return {
-    kind: "query",
-    index: index.name,
-    partitionKey,
-    partition,
-    sortKey,
-    sort: undefined,
-    known: [],
-    filter: [],
-    forward: true,
-    consistent,
-    shapes: shapes.map(({ id }) => id),
-    discards: true,
-    select: undefined,
-    counts: false,
-    expect: expectedItems(catalog, collection, shapes),
-  };
-};
-
 /** What a plan reads, before anything is made of the rows. */
 interface Base {
   readonly sources: readonly AccessStep[];
@@ -179,13 +112,18 @@ const lowerBase = (planning: Planning, plan: LogicalPlan): Base => {
     case "lookup":
       return { sources: [lowerLookup(catalog, plan)], near: ["from"], conditions: [] };
     case "collection":
-      return { sources: [lowerCollection(catalog, plan)], near: [plan.direction === "out" ? "from" : "to"], conditions: [] };
+      return {
+        sources: [defined(planning.collecting, "the planner of collections")(catalog, plan)],
+        near: [plan.direction === "out" ? "from" : "to"],
+        conditions: [],
+      };
     case "expand":
       return { sources: [lowerLeaf(planning, plan)], near: [plan.direction === "out" ? "from" : "to"], conditions: [] };
     case "parts":
     case "search":
       return { sources: [lowerLeaf(planning, plan)], near: ["from"], conditions: [] };
     case "filter": {
+      defined(planning.filtering, "the planner of filters");
       const base = lowerBase(planning, plan.input);
       return { ...base, conditions: [...base.conditions, ...plan.conditions] };
     }

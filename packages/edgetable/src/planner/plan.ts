@@ -2,7 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { LogicalPlan } from "../ir/logical-plan.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { Planning, Searching } from "./choose-path.ts";
+import type { Planners, Planning } from "./choose-path.ts";
 import { lower } from "./lower.ts";
 import { rules } from "./rules.ts";
 
@@ -44,7 +44,7 @@ const hasSameConditions = (before: LogicalPlan, after: LogicalPlan): boolean => 
  */
 const optimize = (planning: Planning, plan: LogicalPlan, off: ReadonlySet<string>, verifiesEach = false): LogicalPlan => {
   let current = plan;
-  for (const { name, rewrite } of rules) {
+  for (const { name, rewrite } of planning.filtering ? [...planning.filtering, ...rules] : rules) {
     if (off.has(name)) continue;
     const next = rewrite(planning, current);
     if (verifiesEach && !hasSameConditions(plan, next)) {
@@ -58,11 +58,9 @@ const optimize = (planning: Planning, plan: LogicalPlan, off: ReadonlySet<string
 };
 
 /** How a plan is made. */
-export interface PlanOptions {
+export interface PlanOptions extends Planners {
   /** Names of rules that are switched off. */
   readonly off?: ReadonlySet<string>;
-  /** How searches are planned; only for plans with a search. */
-  readonly searching?: Searching | undefined;
 }
 
 /** What was asked, by the plan that was made of it. Plans live as long as their connection. */
@@ -74,8 +72,8 @@ export const logicalPlanOf = (read: ReadPlan): LogicalPlan | undefined => asked.
 const NONE: ReadonlySet<string> = new Set();
 
 /** The requests that answer a logical plan: pure. The plan and its steps are frozen; the model's templates in them are too. */
-export const planRead = (catalog: Catalog, plan: LogicalPlan, { off = NONE, searching }: PlanOptions = {}): ReadPlan => {
-  const planning: Planning = { catalog, chosen: new Map(), searching };
+export const planRead = (catalog: Catalog, plan: LogicalPlan, { off = NONE, ...planners }: PlanOptions = {}): ReadPlan => {
+  const planning: Planning = { catalog, chosen: new Map(), ...planners };
   const read = lower(planning, optimize(planning, plan, off));
   for (const source of read.sources) Object.freeze(source);
   Object.freeze(read.sources);

@@ -1,9 +1,12 @@
 import { rules } from "./rules.ts";
 
-/** Names of the rules that rewrite a read. */
-export const readRuleNames: readonly string[] = rules.map(({ name }) => name);
+// Names of rules are listed here so that a connection checks `rulesOff` without loading the rules.
+const FILTER_RULES = ["push-conditions-into-keys", "push-conditions-into-search", "filter-on-server"];
 
-/** Names of the rules that rewrite a walk, listed here so that a connection checks `rulesOff` without loading the rules. */
+/** Names of the rules that rewrite a read. */
+export const readRuleNames: readonly string[] = [...FILTER_RULES, ...rules.map(({ name }) => name)];
+
+/** Names of the rules that rewrite a walk. */
 const WALK_RULES = [
   "dedupe-early",
   "drop-dedupe",

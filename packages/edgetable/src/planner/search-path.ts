@@ -20,7 +20,7 @@ import {
   type Searching,
 } from "./choose-path.ts";
 import { tellsIds } from "./projected-attributes.ts";
-import { canRange, exactRanges, filtered } from "./rules.ts";
+import { canRange, exactRanges, filtered } from "./filter-rules.ts";
 
 const idFields = (catalog: Catalog, shape: Shape): readonly string[] => idPaths(catalog, shape).map((path) => inShape(shape, path));
 

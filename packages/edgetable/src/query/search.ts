@@ -1,4 +1,5 @@
-import { type ComparisonOperator, type Condition, conditionForm, distinctValues, pathsOf, RANGES } from "../ir/condition.ts";
+import { type ComparisonOperator, type Condition, conditionForm, pathsOf, RANGES } from "../ir/condition.ts";
+import { distinctValues } from "../ir/holds.ts";
 import type { KnownField, LogicalPlan, Search } from "../ir/logical-plan.ts";
 
 /** One kind of things that is searched for. */

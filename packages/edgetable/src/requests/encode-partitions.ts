@@ -7,6 +7,7 @@ import type { AttributeValue, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import { keyValue } from "./attribute-value.ts";
+import { filters } from "./filters.ts";
 import { bindQuery, type Binding, NOW, pageInput, type QueryPage, rowOf } from "./encode-read.ts";
 
 const without = (row: Row, path: string): Row => {
@@ -81,7 +82,7 @@ export const hopQuery = (
   { near, values }: { readonly near: "from" | "to"; readonly values: readonly unknown[] },
 ): HopQuery => {
   const whole: HopQuery["encode"] = (id, { partition, livingAt, limit, start }) => {
-    const query = bindQuery(catalog, step, { binding: { row: { from: id, to: id }, values }, livingAt, partition });
+    const query = bindQuery(catalog, step, { binding: { row: { from: id, to: id }, values }, livingAt, partition, filters });
     return pageInput(query, { limit, start, backward: false });
   };
   if (step.scatter) {

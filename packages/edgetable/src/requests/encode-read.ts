@@ -6,10 +6,14 @@ import { type Catalog, type Index, kindMarks, projectedAttributes, type Shape, t
 import { keyType } from "../schema/layout.ts";
 import type { AttributeValue, BatchGetItemInput, GetItemInput, Key, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
+import { loadOnce } from "../util/load-once.ts";
 import type { Row } from "../util/row.ts";
 import { keyValue } from "./attribute-value.ts";
-import { after, conditionExpression, keyRange, type KeyRange, nameIn, namesOf, Placeholders } from "./expression.ts";
+import { after, type Filters, type KeyRange, nameIn, namesOf, Placeholders } from "./expression.ts";
 import { keyOf, placesOf } from "./encode-item.ts";
+
+/** Loads what writes and checks conditions. */
+export const loadFilters: () => Filters | Promise<Filters> = loadOnce(async () => (await import("./filters.ts")).filters);
 
 /** Which attributes of its items a point read fetches. */
 export type Projection = Pick<GetItemInput, "ProjectionExpression" | "ExpressionAttributeNames">;
@@ -103,9 +107,9 @@ const readAttributes = (catalog: Catalog, step: QueryStep): readonly string[] | 
 };
 
 /** The sort keys in which a step's items lie; undefined for all of the partition. */
-const rangeOf = ({ sort, sortKey }: QueryStep, row: Row, values: readonly unknown[]): KeyRange | undefined => {
+const rangeOf = ({ sort, sortKey }: QueryStep, row: Row, values: readonly unknown[], filters?: Filters): KeyRange | undefined => {
   if (!sort || sortKey === undefined) return undefined;
-  if (sort.kind === "range") return keyRange(sort, row, values);
+  if (sort.kind === "range") return defined(filters, "filters").keyRange(sort, row, values);
   const text = defined(renderTemplate(sort.template, row), "sort key");
   if (sort.kind === "span") return { kind: "between", low: text, high: after(defined(renderTemplate(sort.last, row), "sort key")) };
   return sort.kind === "prefix" ? { kind: "prefix", text } : { kind: "equals", text };
@@ -154,6 +158,8 @@ export interface QueryTarget {
   readonly livingAt: number | undefined;
   /** One of the step's partitions; by default the only one. */
   readonly partition?: string | undefined;
+  /** For a step with conditions. */
+  readonly filters?: Filters | undefined;
 }
 
 /** The condition that further key attributes have the values of a row; empty if there are none. */
@@ -166,13 +172,13 @@ const equalities = ({ equal = [] }: QueryStep, row: Row, names: Record<string, s
     .join("");
 
 /** Fills the expressions of a step with a call's values, once for all pages. */
-export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt, partition }: QueryTarget): BoundQuery => {
+export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt, partition, filters }: QueryTarget): BoundQuery => {
   const row = rowOf(catalog, step, binding);
   const names: Record<string, string> = {};
   const partitionText = partition ?? defined(renderTemplate(step.partition, row), "partition key");
   const values: Record<string, AttributeValue> = { ":p": keyValue(step.partition.type, partitionText) };
   const isPartition = `${nameIn(names, step.partitionKey, "#p")} = :p${equalities(step, row, names, values)}`;
-  const range = rangeOf(step, row, binding.values);
+  const range = rangeOf(step, row, binding.values, filters);
   const sort = step.sortKey !== undefined && range ? nameIn(names, step.sortKey, "#s") : "";
   const type = step.sort?.template.type ?? "S";
   let keyCondition = isPartition;
@@ -202,7 +208,8 @@ export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt
   let filter = "";
   if (step.filter.length > 0) {
     const shape = defined(catalog.shapesById[step.shapes[0] ?? ""], "shape");
-    filter = conditionExpression(shape, { conditions: step.filter, values: binding.values }, placeholders) ?? "";
+    filter =
+      defined(filters, "filters").conditionExpression(shape, { conditions: step.filter, values: binding.values }, placeholders) ?? "";
   }
   // An item without the attribute, or with a value that is not a number, never expires.
   if (livingAt !== undefined && catalog.ttl !== undefined && step.shapes.some((id) => catalog.shapesById[id]?.ttl !== undefined)) {

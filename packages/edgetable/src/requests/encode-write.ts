@@ -1,15 +1,15 @@
 import type { AttributeChanges, DeleteStep, PutStep, Term, WriteItem } from "../ir/write-plan.ts";
 import type { BatchWriteItemInput, Item, Key, OperationInputs, TransactWriteItem, WriteRequest } from "../transport/operations.ts";
-import { unreachable } from "../util/invariant.ts";
+import { defined, unreachable } from "../util/invariant.ts";
 import { encodeField } from "./encode-item.ts";
-import { conditionExpression, nameIn, namesOf, Placeholders } from "./expression.ts";
+import { type Filters, nameIn, namesOf, Placeholders } from "./expression.ts";
 
 /** A request as it is sent. */
 export type EncodedWrite = {
   [O in "PutItem" | "UpdateItem" | "DeleteItem" | "TransactWriteItems"]: { readonly operation: O; readonly input: OperationInputs[O] };
 }["PutItem" | "UpdateItem" | "DeleteItem" | "TransactWriteItems"];
 
-const termExpression = (term: Term, partitionKey: string, names: Placeholders): string => {
+const termExpression = (term: Term, { partitionKey, filters }: WriteTarget, names: Placeholders): string => {
   switch (term.kind) {
     case "absent": {
       const none = `attribute_not_exists(${names.name(partitionKey)})`;
@@ -51,7 +51,7 @@ const termExpression = (term: Term, partitionKey: string, names: Placeholders): 
     case "parent":
       return `attribute_type(${names.path(term.attribute, term.within)}, ${names.value({ S: term.type })})`;
     case "where":
-      return conditionExpression(term.shape, term.conditions, names);
+      return defined(filters, "filters").conditionExpression(term.shape, term.conditions, names);
     default:
       return unreachable(term);
   }
@@ -98,16 +98,16 @@ interface Body {
   ReturnValuesOnConditionCheckFailure?: "ALL_OLD";
 }
 
-const body = (table: string, partitionKey: string, item: WriteItem): Body => {
+const body = (target: WriteTarget, item: WriteItem): Body => {
   const names = new Placeholders();
-  const body: Body = { TableName: table };
+  const body: Body = { TableName: target.table };
   if (item.kind === "put") body.Item = item.item;
   else body.Key = item.key;
   const update = item.kind === "update" ? updateExpression(item.changes, names) : "";
   if (update !== "") body.UpdateExpression = update;
   let condition = "";
   for (const term of item.terms) {
-    const one = termExpression(term, partitionKey, names);
+    const one = termExpression(term, target, names);
     if (one !== "") condition += condition === "" ? one : ` AND ${one}`;
   }
   if (condition !== "") {
@@ -123,11 +123,13 @@ const actions = { put: "Put", update: "Update", delete: "Delete", check: "Condit
 export interface WriteTarget {
   readonly table: string;
   readonly partitionKey: string;
+  /** For terms that are conditions of the caller's. */
+  readonly filters?: Filters | undefined;
 }
 
 /** One item's write as a request of its own. */
-export const encodeSingle = ({ table, partitionKey }: WriteTarget, item: Exclude<WriteItem, { kind: "check" }>): EncodedWrite => {
-  const input = Object.assign(body(table, partitionKey, item), { ReturnConsumedCapacity: "TOTAL" as const });
+export const encodeSingle = (target: WriteTarget, item: Exclude<WriteItem, { kind: "check" }>): EncodedWrite => {
+  const input = Object.assign(body(target, item), { ReturnConsumedCapacity: "TOTAL" as const });
   switch (item.kind) {
     case "put":
       return { operation: "PutItem", input: input as unknown as OperationInputs["PutItem"] };
@@ -151,8 +153,7 @@ export const encodeTransaction = (target: WriteTarget, items: readonly WriteItem
   operation: "TransactWriteItems",
   input: {
     TransactItems: items.map((item) => {
-      const { table, partitionKey } = target;
-      const one = body(table, partitionKey, item);
+      const one = body(target, item);
       if (item.kind !== "update" || one.UpdateExpression !== undefined) {
         const action: Record<string, Body> = {};
         action[actions[item.kind]] = one;
@@ -160,7 +161,7 @@ export const encodeTransaction = (target: WriteTarget, items: readonly WriteItem
       }
       // A copy of an edge that stores none of the changed attributes is only checked.
       const names: Record<string, string> = {};
-      const key = nameIn(names, partitionKey, "#0");
+      const key = nameIn(names, target.partitionKey, "#0");
       const anyhow = { ConditionExpression: `attribute_exists(${key}) OR attribute_not_exists(${key})`, ...namesOf(names) };
       return { ConditionCheck: one.ConditionExpression === undefined ? { ...one, ...anyhow } : one } as unknown as TransactWriteItem;
     }),

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { holds, readWhere } from "../ir/condition.ts";
+import { readWhere } from "../ir/condition.ts";
 import { node } from "../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../test-support/write-lab.ts";
-import { conditionExpression, Placeholders } from "./expression.ts";
+import { Placeholders } from "./expression.ts";
+import { filters } from "./filters.ts";
+
+const { conditionExpression, holds } = filters;
 
 const row = { id: "1", name: "Ann-Lee", place: "b", num: 7, "odd name-ß": "x", tags: ["a"], born: new Date("2020-01-01"), flag: true };
 const item = node({

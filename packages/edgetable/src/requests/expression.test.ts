@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { SortCondition } from "../ir/physical-plan.ts";
 import { parseTemplate } from "../keys/template.ts";
-import { keyRange, nameIn, namesOf, Placeholders } from "./expression.ts";
+import { nameIn, namesOf, Placeholders } from "./expression.ts";
+import { filters } from "./filters.ts";
+
+const { keyRange } = filters;
 
 describe("an attribute's name in an expression", () => {
   test.each(["pk", "SK", "gsi1pk", "GSI1SK", "byNamePk", "SEC_KEY", "a1"])("%s stands as it is", (attribute) => {

@@ -1,20 +1,8 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { ComparisonOperator, Condition, Conditions } from "../ir/condition.ts";
+import type { Condition, Conditions } from "../ir/condition.ts";
 import type { SortCondition } from "../ir/physical-plan.ts";
-import {
-  comparePrimary,
-  encodeField as encodeKeyField,
-  encodePrefix,
-  keepsOrder,
-  renderTemplate,
-  type Template,
-} from "../keys/template.ts";
 import type { Shape } from "../schema/catalog.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
-import { keyValue } from "./attribute-value.ts";
-import { attributeOf, encodeField } from "./encode-item.ts";
-import { oldValue } from "./former-fields.ts";
 
 /** What a request says of its placeholders. */
 export interface PlaceholderFields {
@@ -88,153 +76,6 @@ export class Placeholders {
   }
 }
 
-/** An attribute and how a value of the field looks in it. */
-interface Place {
-  readonly attribute: string;
-  /** The way to the value within the attribute. */
-  readonly within?: readonly (string | number)[];
-  readonly encode: (value: unknown) => AttributeValue;
-}
-
-const symbols = { eq: "=", ne: "<>", lt: "<", lte: "<=", gt: ">", gte: ">=" } as const;
-
-const unsupported = (shape: Shape, path: string, operator: ComparisonOperator): EdgetableError =>
-  new EdgetableError(
-    "plan.unsupported",
-    shape.former?.[path]
-      ? `"${path}" of "${shape.definition}" is being retyped, and a write cannot compare its old values by "${operator}". Read the row and give its version, or use eq, ne or in, with \`back\`.`
-      : `"${path}" of "${shape.definition}" lives inside a computed attribute, which cannot be compared by "${operator}".`,
-    {
-      details: { path, operator, shape: shape.id },
-    },
-  );
-
-/** One condition with its value. */
-interface Comparison {
-  readonly shape: Shape;
-  readonly condition: Condition & { readonly operator: ComparisonOperator };
-  readonly value: unknown;
-}
-
-const compareExpression = (place: Place, { condition, value }: Comparison, names: Placeholders): string => {
-  const name = names.path(place.attribute, place.within);
-  const put = (one: unknown): string => names.value(place.encode(one));
-  const { operator } = condition;
-  switch (operator) {
-    case "between": {
-      const [low, high] = value as readonly [unknown, unknown];
-      return `${name} BETWEEN ${put(low)} AND ${put(high)}`;
-    }
-    case "beginsWith":
-      return `begins_with(${name}, ${put(value)})`;
-    case "contains":
-      return `contains(${name}, ${put(value)})`;
-    case "in":
-      return `${name} IN (${(value as readonly unknown[]).map(put).join(", ")})`;
-    case "exists":
-      return `attribute_${value === false ? "not_" : ""}exists(${name})`;
-    default:
-      return `${name} ${symbols[operator]} ${put(value)}`;
-  }
-};
-
-const literals = (template: Template, from: number, to?: number): string =>
-  template.parts
-    .slice(from, to)
-    .map((part) => (part.kind === "literal" ? part.text : ""))
-    .join("");
-
-const ranges: ReadonlySet<ComparisonOperator> = new Set(["lt", "lte", "gt", "gte", "between"]);
-
-// A field that a computed attribute carries: whole when it is the only field, else its beginning.
-const compareCarried = (comparison: Comparison, names: Placeholders): string => {
-  const { shape, condition, value } = comparison;
-  const { path, operator } = condition;
-  const fail = (): never => {
-    throw unsupported(shape, path, operator);
-  };
-  const { attribute, template } = shape.sources.find((source) => source.template.carried.includes(path)) ?? fail();
-  const at = template.parts.findIndex((part) => part.kind === "field" && part.path === path);
-  const first = template.parts.findIndex((part) => part.kind === "field") === at;
-  const alone = template.fields.length === 1;
-  if (operator === "contains" || (ranges.has(operator) && !(alone && keepsOrder(template, path)))) return fail();
-  const open = operator === "beginsWith";
-  const end = open ? "" : alone ? literals(template, at + 1) : template.delimiter;
-  const text = open ? encodePrefix : encodeKeyField;
-  const encode = (one: unknown): AttributeValue => keyValue(template.type, literals(template, 0, at) + text(template, path, one) + end);
-  if (operator === "exists" || alone || (open && first)) return compareExpression({ attribute, encode }, comparison, names);
-  if (!first || (operator !== "eq" && operator !== "ne")) return fail();
-  return `${operator === "ne" ? "NOT " : ""}begins_with(${names.name(attribute)}, ${names.value(encode(value))})`;
-};
-
-const RETYPED: ReadonlySet<ComparisonOperator> = new Set(["eq", "ne", "in"]);
-
-// An item holds one form or the other. Where it holds both, a program with an older model wrote the old one.
-const compareForms = (comparison: Comparison, names: Placeholders): string => {
-  const { shape, condition } = comparison;
-  const { path: whole, operator, steps: [path, ...within] = [whole] } = condition;
-  const { old, now, retyping } = shape.former![path]!;
-  if (retyping && operator !== "exists" && !(within.length === 0 && retyping.back && RETYPED.has(operator)))
-    throw unsupported(shape, path, operator);
-  const place = (attribute: string, former = false): Place => ({
-    attribute,
-    within,
-    encode: (value) => encodeField(shape, whole, former ? oldValue(shape, path, value) : value),
-  });
-  const inNew = (): string => compareExpression(place(now), comparison, names);
-  if (!retyping && old === now) return inNew();
-  const inOld = compareExpression(place(old, true), comparison, names);
-  if (old === now) return operator === "exists" ? inNew() : `(${inOld} ${operator === "ne" ? "AND" : "OR"} ${inNew()})`;
-  const name = names.name(old);
-  return `((attribute_exists(${name}) AND ${inOld}) OR (attribute_not_exists(${name}) AND ${inNew()}))`;
-};
-
-/** The values of conditions, and the shape of the items that they are about. */
-interface Compared {
-  readonly shape: Shape;
-  readonly values: readonly unknown[];
-}
-
-const isComparison = (condition: Condition): condition is Comparison["condition"] => !condition.of;
-
-// DynamoDB refuses redundant parentheses.
-const parenthesized = (text: string): string => {
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    if (text[at] === "(") depth++;
-    else if (text[at] === ")") depth--;
-    if (depth === 0) return at > 0 && at === text.length - 1 ? text : `(${text})`;
-  }
-  return text;
-};
-
-const oneCondition = ({ shape, values }: Compared, condition: Condition, names: Placeholders): string => {
-  if (!isComparison(condition)) {
-    const { operator, of = [] } = condition;
-    const texts = of.map((conditions) => {
-      const text = conditionExpression(shape, { conditions, values }, names);
-      return conditions.length > 1 ? parenthesized(text) : text;
-    });
-    return parenthesized(operator === "not" ? `NOT ${parenthesized(texts.join(""))}` : texts.join(" OR "));
-  }
-  const comparison: Comparison = { shape, condition, value: values[condition.slot] };
-  const { path, steps: [field, ...within] = [path] } = condition;
-  if (shape.former?.[field]) return compareForms(comparison, names);
-  const attribute = attributeOf(shape, field);
-  if (attribute === undefined) return compareCarried(comparison, names);
-  return compareExpression({ attribute, within, encode: (value) => encodeField(shape, path, value) }, comparison, names);
-};
-
-/**
- * The expression of conditions that must all hold, for a condition or a filter.
- *
- * @throws {plan.unsupported} for a comparison that a field inside a computed attribute does not allow
- */
-export const conditionExpression = (shape: Shape, { conditions, values }: Conditions, names: Placeholders): string =>
-  conditions.map((condition) => oneCondition({ shape, values }, condition, names)).join(" AND ");
-
-type Range = Extract<SortCondition, { readonly kind: "range" }>;
-
 /** Inclusive bounds of a sort key; `prefix` when all keys that begin with it are meant. */
 export type KeyRange =
   | { readonly kind: "equals"; readonly text: string }
@@ -253,68 +94,9 @@ export const after = (prefix: string): string => {
   return prefix.slice(0, prefix.length - last.length) + String.fromCodePoint(Math.min(skipped, 0x10ffff));
 };
 
-interface Bounds {
-  readonly range: Range;
-  /** What every key of the range begins with. */
-  readonly start: string;
-  low: string | undefined;
-  high: string | undefined;
-  prefix: string | undefined;
+/** How conditions are written and checked. Few programs' first calls have any: what does it is loaded by the first that does. */
+export interface Filters {
+  readonly conditionExpression: (shape: Shape, conditions: Conditions, names: Placeholders) => string;
+  readonly keyRange: (range: Extract<SortCondition, { readonly kind: "range" }>, row: Row, values: readonly unknown[]) => KeyRange;
+  readonly holds: (condition: Condition, row: Row, values: readonly unknown[]) => boolean;
 }
-
-const highBound = ({ range, start: prefix }: Bounds, text: string, inclusive: boolean): string => {
-  if (!range.followed) return prefix + text;
-  const { delimiter } = range.whole;
-  // In an adopted layout, a value may hold characters below the delimiter that ends a shorter value. Its keys then sort
-  // otherwise than its values: the bound moves out, so that it excludes no key. Where both sort alike, nothing checks again.
-  if (!keepsOrder(range.whole, range.path))
-    for (let at = 0; at < text.length; at++) if ((text[at] as string) < delimiter) return after(prefix + text.slice(0, at) + delimiter);
-  return inclusive ? after(prefix + text + delimiter) : prefix + text;
-};
-
-const lowBound = ({ range, start: prefix }: Bounds, text: string, inclusive: boolean): string => {
-  if (inclusive) return prefix + text;
-  if (!range.followed) return `${prefix}${text}\u0000`;
-  // Only where keys sort exactly as values may the bound step over the value's own keys: elsewhere a
-  // greater value may sort among them, and the plan checks the condition again in memory.
-  return keepsOrder(range.whole, range.path) ? after(prefix + text + range.whole.delimiter) : prefix + text;
-};
-
-const tighten = (bounds: Bounds, low: string | undefined, high: string | undefined): void => {
-  if (low !== undefined && (bounds.low === undefined || comparePrimary(low, bounds.low) > 0)) bounds.low = low;
-  if (high !== undefined && (bounds.high === undefined || comparePrimary(high, bounds.high) < 0)) bounds.high = high;
-};
-
-const applyCondition = (bounds: Bounds, condition: Condition, value: unknown): void => {
-  const { range } = bounds;
-  const encode = (operand: unknown): string => encodeKeyField(range.whole, range.path, operand);
-  switch (condition.operator) {
-    case "gte":
-    case "gt":
-      return tighten(bounds, lowBound(bounds, encode(value), condition.operator === "gte"), undefined);
-    case "lte":
-    case "lt":
-      return tighten(bounds, undefined, highBound(bounds, encode(value), condition.operator === "lte"));
-    case "between": {
-      const [low, high] = value as readonly [unknown, unknown];
-      return tighten(bounds, lowBound(bounds, encode(low), true), highBound(bounds, encode(high), true));
-    }
-    default: {
-      const text = bounds.start + encodePrefix(range.whole, range.path, value);
-      bounds.prefix = text;
-      return tighten(bounds, text, after(text));
-    }
-  }
-};
-
-/** The texts between which the sort keys of a range lie; a little wide where keys do not sort as values. */
-export const keyRange = (range: Range, row: Row, values: readonly unknown[]): KeyRange => {
-  const prefix = renderTemplate(range.template, row) ?? "";
-  const bounds: Bounds = { range, start: prefix, low: undefined, high: undefined, prefix: undefined };
-  for (const condition of range.bounds) applyCondition(bounds, condition, values[condition.slot]);
-  if (bounds.prefix !== undefined && range.bounds.length === 1) return { kind: "prefix", text: bounds.prefix };
-  const { low, high } = bounds;
-  if (prefix !== "") return { kind: "between", low: low ?? prefix, high: high ?? after(prefix) };
-  if (low !== undefined && high !== undefined) return { kind: "between", low, high };
-  return low === undefined ? { kind: "atMost", high: high ?? "\u{10FFFF}" } : { kind: "atLeast", low };
-};

@@ -1,4 +1,4 @@
-import { holds } from "../../ir/condition.ts";
+import { holds } from "../../ir/holds.ts";
 import { endsByGet, type PlannedHop } from "../../ir/walk-plan.ts";
 import { defined } from "../../util/invariant.ts";
 import { getEdges, readNodes } from "./read-by-key.ts";

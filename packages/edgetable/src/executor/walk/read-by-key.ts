@@ -1,5 +1,5 @@
 import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
-import { holds } from "../../ir/condition.ts";
+import { holds } from "../../ir/holds.ts";
 import type { PlannedHop } from "../../ir/walk-plan.ts";
 import { comparePrimary } from "../../keys/template.ts";
 import { keyOf } from "../../requests/encode-item.ts";

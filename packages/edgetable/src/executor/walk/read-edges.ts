@@ -1,5 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { holds } from "../../ir/condition.ts";
+import { holds } from "../../ir/holds.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import type { PlannedHop } from "../../ir/walk-plan.ts";
 import type { Partition } from "../../keys/partitions.ts";

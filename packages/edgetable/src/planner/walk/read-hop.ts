@@ -8,7 +8,8 @@ import { type Catalog, endSources, needsIdentity, projectedAttributes, type Shap
 import { attributesOf } from "../../schema/facts.ts";
 import { defined } from "../../util/invariant.ts";
 import { assumedEdges } from "../assumed-rows.ts";
-import { expectedItems } from "../lower.ts";
+import { filterRules } from "../filter-rules.ts";
+import { expectedItems } from "../lower-collection.ts";
 import { checkProjected } from "../projected-attributes.ts";
 import { planRead } from "../plan.ts";
 
@@ -180,7 +181,7 @@ export const readHop = (
   if (!logical) return undefined;
   const joins = hop.joins === true && hop.conditions.length === 0;
   const planned = (one: LogicalPlan): ReadPlan => {
-    const plan = planRead(catalog, one, { off });
+    const plan = planRead(catalog, one, { off, filtering: filterRules });
     return joins ? joinTypes(catalog, node, plan) : plan;
   };
   const whole = planned(logical);

@@ -13,6 +13,7 @@ import { DELETING, HOLDER } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
+import { lowerCollection } from "../lower-collection.ts";
 import { planRead } from "../plan.ts";
 import { planWrites } from "./plan-write.ts";
 import { allEdges, consistentIfPossible, degreeGuards } from "./rules/degree-guards.ts";
@@ -115,7 +116,11 @@ export const planCascade = (catalog: Catalog, { name, id }: DeleteWrite): Cascad
   const far = wanted.filter((one) => !near.includes(one));
   const sweeps: Sweep[] = [];
   if (near.length > 0) {
-    const plan = planRead(catalog, { kind: "collection", node: name, direction: "out", index: undefined, consistent: true });
+    const plan = planRead(
+      catalog,
+      { kind: "collection", node: name, direction: "out", index: undefined, consistent: true },
+      { collecting: lowerCollection },
+    );
     sweeps.push({ plan, row: id, shapes: near.map(({ shape }) => shape.id) });
   }
   for (const { shape, cascade } of far) {

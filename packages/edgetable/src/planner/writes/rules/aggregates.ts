@@ -1,4 +1,5 @@
-import { type Conditions, factWhere, holds, pathsOf } from "../../../ir/condition.ts";
+import { type Conditions, factWhere, pathsOf } from "../../../ir/condition.ts";
+import { holds } from "../../../ir/holds.ts";
 import type { EndId } from "../../../ir/logical-write.ts";
 import { type Failure, keyId, type PutStep, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
 import { keyIfComplete } from "../../../requests/encode-item.ts";

@@ -1,0 +1,3 @@
+// What calls with conditions need, loaded by the first of them.
+export { contradict, holds } from "../ir/holds.ts";
+export { filterRules } from "../planner/filter-rules.ts";
