@@ -6,6 +6,7 @@ import { failureOf, usageError, type Failure } from "./failure.ts";
 import { processIo, unwritable, type Io } from "./io.ts";
 import { toJson } from "./output/json.ts";
 import { shielded, styleOf, wrap } from "./output/terminal.ts";
+import { inFlags } from "./text/in-flags.ts";
 import { createProgram, type Outcome } from "./program.ts";
 
 /**
@@ -46,10 +47,11 @@ const reportFailure = (
   { json, options = [] }: { readonly json: boolean; readonly options?: readonly string[] },
 ): void => {
   const failure = failureOf(error);
-  const { message, code, docs, details } = failure;
+  const { code, docs, details } = failure;
+  const message = code.startsWith("migrate.") ? inFlags(failure.message) : failure.message;
   const remedy = mends.find(([of, words]) => of === code && words.test(message))?.[2];
   const mend = remedy?.match(/--[\w-]+/g)?.every((option) => options.includes(option)) === false ? undefined : remedy;
-  io.err.write(json ? `${toJson({ error: { code, message, docs, details, mend } })}\n` : describe(failure, mend, io));
+  io.err.write(json ? `${toJson({ error: { code, message, docs, details, mend } })}\n` : describe({ ...failure, message }, mend, io));
   if (["", "0", undefined].includes(io.env["EDGETABLE_DEBUG"])) return;
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) io.err.write(`${cause.stack ?? cause.message}\n`);
 };

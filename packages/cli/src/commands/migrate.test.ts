@@ -12,6 +12,7 @@ beforeAll(async () => {
     "next.ts": indexed,
     "other.ts": indexed.replace("byName", "byOther"),
     "data.json": educationData,
+    "late.json": JSON.stringify([{ node: "student", row: { studentId: "S9", name: "Late" } }]),
   });
 });
 afterAll(async () => {
@@ -52,6 +53,16 @@ test("an index is added: plan, run, status, undo, and run to the end", async () 
   });
   expect(await next("status")).toMatchObject({ code: 0, out: expect.stringContaining("byName: complete") as string });
   expect(JSON.parse((await next("run", "--json")).out)).toMatchObject({ complete: true, changed: 0 });
+  expect(await next("run", "--finish")).toMatchObject({
+    code: 0,
+    out: expect.stringContaining("there is nothing to do") as string,
+    err: expect.stringMatching(/run with --again --finish.*\n.*requests?, .* RCU, 0 WCU/) as string,
+  });
+  // A program of the model before writes: the search misses its item until a run with --again.
+  expect((await call("load", "late.json")).code).toBe(0);
+  expect((await call("find", "student", "--where", "name=Late", "--model", "next.ts")).out).not.toContain("S9");
+  expect(await next("run", "--again", "--finish")).toMatchObject({ code: 0, out: expect.stringContaining("1 item changed.") as string });
+  expect((await call("find", "student", "--where", "name=Late", "--model", "next.ts")).out).toContain("S9");
   expect((await call("find", "student", "--where", "name=Ann", "--model", "next.ts")).out).toContain("S1");
 });
 

@@ -2,9 +2,10 @@ import type { MigrationPlan, MigrationProgress, MigrationReport, MigrationStep }
 import { withGraph } from "../connection.ts";
 import { exitCode, type ExitCode } from "../exit-codes.ts";
 import { type CommandSpec, defineCommand, type Invocation, note, printJson, wholeNumber } from "../invocation.ts";
-import { counted } from "../output/explanation.ts";
+import { counted, showUnits } from "../output/explanation.ts";
 import { renderTable } from "../output/table.ts";
 import { createProgress } from "../output/terminal.ts";
+import { inFlags } from "../text/in-flags.ts";
 
 const number = (value: number): string => value.toLocaleString("en-US");
 
@@ -26,8 +27,8 @@ const printPlan = (call: Invocation, { table, steps, refusals, notes, cost, coun
       `At most ${number(cost.readUnits)} read units and ${number(cost.writeUnits)} write units in all${how === undefined ? "" : `, ${how}`}.\n`,
     );
   }
-  for (const text of refusals) out.write(`Not possible: ${text}\n`);
-  for (const text of notes) note(call, text);
+  for (const text of refusals) out.write(`Not possible: ${inFlags(text)}\n`);
+  for (const text of notes) note(call, inFlags(text));
 };
 
 const inPlaceOption = {
@@ -35,17 +36,22 @@ const inPlaceOption = {
   text: "allow an index in use to change its keys, and attributes their form: processes with the older model do not read what is new",
 } as const;
 
-const planCommand = defineCommand<{ readonly inPlace?: boolean }>({
+const againOption = {
+  flags: "--again",
+  text: "look at all items again, although the table follows the model: after a program of an older model has written to it",
+} as const;
+
+const planCommand = defineCommand<{ readonly inPlace?: boolean; readonly again?: boolean }>({
   name: "plan",
   summary: "Show the steps from the table to the model, with their price",
   description:
     "Compares the model, the model that the table records, and the table. Changes nothing. Exits with 1 if there are steps to take.",
-  options: [inPlaceOption],
+  options: [inPlaceOption, againOption],
   examples: ["edgetable migrate plan", "edgetable migrate plan --json"],
   run: (call) =>
     withGraph(call, async (db): Promise<ExitCode> => {
-      const { inPlace = false, json } = call.options;
-      const plan = await db.migrations.plan({ inPlace, signal: call.io.signal });
+      const { inPlace = false, again = false, json } = call.options;
+      const plan = await db.migrations.plan({ inPlace, again, signal: call.io.signal });
       if (json) printJson(call, plan);
       else printPlan(call, plan);
       return plan.steps.length === 0 && plan.refusals.length === 0 ? exitCode.ok : exitCode.no;
@@ -57,6 +63,7 @@ interface RunOptions {
   readonly dryRun?: boolean;
   readonly leaveOut?: boolean;
   readonly inPlace?: boolean;
+  readonly again?: boolean;
   readonly share?: number;
 }
 
@@ -67,16 +74,20 @@ const progressText = ({ step, says, pass, seen, items, changed, unfit }: Migrati
   return `${what}: ${counted(seen, "item")} read${share}, ${number(changed)} changed${unfit > 0 ? `, ${number(unfit)} ${step === "convert" ? "do not convert" : "without keys"}` : ""}`;
 };
 
-const printReport = (call: Invocation<RunOptions>, { complete, changed, leftOut, next, plan }: MigrationReport): void => {
+const printReport = (call: Invocation<RunOptions>, { complete, changed, leftOut, next, plan, cost }: MigrationReport): void => {
   const { out } = call.io;
   if (call.options.dryRun) {
     printPlan(call, plan);
     out.write(`${counted(changed, "item")} would be changed.\n`);
-  } else if (plan.steps.length === 0) out.write(`The table ${plan.table} follows the model; there is nothing to do.\n`);
-  else out.write(`${counted(changed, "item")} changed. ${complete ? `The table ${plan.table} follows the model.` : ""}\n`);
+  } else if (plan.steps.length === 0) {
+    out.write(`The table ${plan.table} follows the model; there is nothing to do.\n`);
+    for (const text of plan.notes) note(call, inFlags(text));
+  } else out.write(`${counted(changed, "item")} changed. ${complete ? `The table ${plan.table} follows the model.` : ""}\n`);
   for (const { key, says } of leftOut.first) note(call, `${JSON.stringify(key)}: ${says}`);
   if (leftOut.items > 0) out.write(`${counted(leftOut.items, "item")} cannot be in an index.\n`);
-  if (next !== undefined) out.write(`${next.replace("with finish", "with --finish")}\n`);
+  if (next !== undefined) out.write(`${inFlags(next)}\n`);
+  const { requests, readUnits, writeUnits } = cost;
+  note(call, `${counted(requests, "request")}, ${showUnits(readUnits)}, ${showUnits(writeUnits, "WCU")}`);
 };
 
 const runCommand = defineCommand<RunOptions>({
@@ -90,12 +101,13 @@ const runCommand = defineCommand<RunOptions>({
     { flags: "--dry-run", text: "read the table, change nothing, and count the items that would be changed" },
     { flags: "--leave-out", text: "leave items that cannot have the keys out of the index, instead of stopping" },
     inPlaceOption,
+    againOption,
   ],
   examples: ["edgetable migrate run --dry-run", "edgetable migrate run --share 50", "edgetable migrate run --finish"],
   run: (call) =>
     withGraph(call, async (db): Promise<ExitCode> => {
       const { io, options } = call;
-      const { finish = false, dryRun = false, leaveOut = false, inPlace = false, share, json } = options;
+      const { finish = false, dryRun = false, leaveOut = false, inPlace = false, again = false, share, json } = options;
       const progress = createProgress(io);
       try {
         const report = await db.migrations.run({
@@ -103,6 +115,7 @@ const runCommand = defineCommand<RunOptions>({
           dryRun,
           leaveOut,
           inPlace,
+          again,
           ...(share === undefined ? {} : { share }),
           signal: io.signal,
           onProgress: (one) => progress.show(progressText(one)),
@@ -131,7 +144,7 @@ const statusCommand = defineCommand({
         printJson(call, status);
         return code;
       }
-      out.write(`${status.says}\n`);
+      out.write(`${inFlags(status.says)}\n`);
       for (const { name, state } of status.indexes) out.write(`  ${name}: ${state}\n`);
       if (status.job) {
         const { running, facts } = status.job;
@@ -139,7 +152,7 @@ const statusCommand = defineCommand({
           `${running ? "A process is running it" : "It was cut off"}: pass ${facts["pass"]}, ${counted(Number(facts["seen"] ?? 0), "item")} read, ${facts["changed"]} changed.\n`,
         );
       }
-      if (status.undo !== undefined) out.write(`${status.undo}\n`);
+      if (status.undo !== undefined) out.write(`${inFlags(status.undo)}\n`);
       return code;
     }),
 });
@@ -157,7 +170,7 @@ const undoCommand = defineCommand({
       if (call.options.json) printJson(call, report);
       else {
         if (undone) call.io.out.write(`The migration is undone${deleted.length > 0 ? `; deleted: ${deleted.join(", ")}` : ""}.\n`);
-        for (const text of notes) call.io.out.write(`${text}\n`);
+        for (const text of notes) call.io.out.write(`${inFlags(text)}\n`);
       }
       return undone ? exitCode.ok : exitCode.no;
     }),

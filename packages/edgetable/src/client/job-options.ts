@@ -187,6 +187,12 @@ export interface MigrationPlanOptions extends RunOptions {
    * new keys. @default false: refused
    */
   readonly inPlace?: boolean | undefined;
+  /**
+   * True to look at everything that follows from rows again, although the table is recorded as following the model: index keys,
+   * unique values, derived attributes, counts, and the form of renamed and retyped attributes. For a table to which a program of
+   * an older model has written since. @default false
+   */
+  readonly again?: boolean | undefined;
 }
 
 /** How a migration is run. */

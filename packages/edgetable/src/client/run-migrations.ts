@@ -10,7 +10,7 @@ import { INDEX_LAG, jobChecks, LEASE, type MigrationOptions, type MigrationPlanO
 const DEFAULT_SHARE = 25;
 const PLAN_DEADLINE = 60_000;
 
-const planChecks: OptionChecks<MigrationPlanOptions> = { ...runChecks, inPlace: "boolean" };
+const planChecks: OptionChecks<MigrationPlanOptions> = { ...runChecks, inPlace: "boolean", again: "boolean" };
 
 const jobDeadline = { signal: checkSignal, deadline: [1, Number.MAX_SAFE_INTEGER] } as const;
 
@@ -32,9 +32,9 @@ const endOf = ({ session }: Driver, deadline: number | undefined): number =>
   deadline === undefined ? Number.POSITIVE_INFINITY : session.effects.now() + deadline;
 
 export const planFor = async (driver: Driver, options: MigrationPlanOptions): Promise<MigrationPlan> => {
-  const { inPlace = false, signal, deadline = PLAN_DEADLINE } = checkOptions(options, planChecks);
+  const { inPlace = false, again = false, signal, deadline = PLAN_DEADLINE } = checkOptions(options, planChecks);
   const run = openRun(driver.session, { signal, deadline: endOf(driver, deadline) });
-  const { plan, table } = await planOf(run, inPlace);
+  const { plan, table } = await planOf(run, { inPlace, again });
   return pricedBySample(run, plan, sizeOf({ catalog: driver.catalog, table }));
 };
 
@@ -46,6 +46,7 @@ export const runFor = (driver: Driver, options: MigrationOptions): Promise<Migra
     dryRun: given.dryRun ?? false,
     leaveOut: given.leaveOut ?? false,
     inPlace: given.inPlace ?? false,
+    again: given.again ?? false,
     lease: given.lease ?? LEASE,
     indexLag: given.indexLag ?? INDEX_LAG,
     signal: given.signal,

@@ -21,6 +21,8 @@ export interface RecordedMigration extends RecordedModel {
   readonly since: number;
   /** Indexes that did not exist when it began: undoing it deletes them. */
   readonly creates: readonly string[];
+  /** True if the model was recorded already and everything that follows from rows is looked at again. */
+  readonly again?: boolean;
 }
 
 /** How far a move of values has come. Plain values: the job saves them as text, so that the next run resumes there. */

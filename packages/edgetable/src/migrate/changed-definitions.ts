@@ -19,7 +19,7 @@ export const changedForms = (
   catalog: Catalog,
   current: RecordedModel | undefined,
   model: ModelDescription,
-  inPlace: boolean,
+  { inPlace, again }: { readonly inPlace: boolean; readonly again: boolean },
 ): FormChanges => {
   const attributes = new Set<string>();
   const refusals = new Set<string>();
@@ -28,7 +28,7 @@ export const changedForms = (
     const before = current?.model.items[id];
     if (current && !before) continue;
     for (const [name, { stored, name: old }] of Object.entries(former)) {
-      if (before?.former?.[name]?.stored === stored) continue;
+      if (before?.former?.[name]?.stored === stored && !again) continue;
       attributes.add(`${definition}.${name}`);
       if (stored === "new" && !before?.former?.[name] && !inPlace)
         refusals.add(

@@ -139,15 +139,18 @@ export const filledAttributes = (catalog: Catalog, index: Index): readonly strin
 
 interface Changes {
   readonly entries: readonly BackfilledEntry[];
+  /** Indexes of which the record has entries otherwise, or not at all. */
+  readonly changed: ReadonlySet<string>;
   /** Entries of live indexes whose keys change: readers of the recorded model would miss what has moved. */
   readonly rekeyed: readonly string[];
 }
 
 /** The entries of the model that the record lacks or has otherwise. Without a record, those of indexes that the table lacks. */
-const changedEntries = ({ catalog, record, table }: MigrationGround, model: ModelDescription): Changes => {
+const changedEntries = ({ catalog, record, table }: MigrationGround, model: ModelDescription, again: boolean): Changes => {
   const there = indexesIn(table);
   const entries: BackfilledEntry[] = [];
   const rekeyed: string[] = [];
+  const changed = new Set<string>();
   for (const index of catalog.indexes) {
     const name = index.name ?? "";
     if (filledAttributes(catalog, index).length === 0 || (!record.current && there.has(name))) continue;
@@ -155,15 +158,20 @@ const changedEntries = ({ catalog, record, table }: MigrationGround, model: Mode
     // Items of a kind that the model lacks stay as they are: `droppedKinds` says so.
     for (const id of Object.keys(model.items)) {
       const recorded = record.current?.model ?? { ...model, items: {} };
-      if (sameEntry(recorded, model, [index, id])) continue;
+      const isSame = sameEntry(recorded, model, [index, id]);
+      // In Edgetable's own layout index keys are attributes of their own: those of a kind that left the index are removed.
+      const isAgain = again && (catalog.escapes || describedEntry(model, index, id) !== undefined);
+      if (isSame && !isAgain) continue;
       shapes.push(id);
+      if (isSame) continue;
+      changed.add(name);
       const before = describedEntry(recorded, index, id);
       // After an undone migration, no model takes the index for complete.
       if (before && !isEither(before) && describedEntry(model, index, id) && there.has(name)) rekeyed.push(`"${id}" in "${name}"`);
     }
     if (shapes.length > 0) entries.push({ index: name, shapes, live: there.has(name) });
   }
-  return { entries, rekeyed };
+  return { entries, changed, rekeyed };
 };
 
 interface ShardChanges {
@@ -244,6 +252,8 @@ const leftIndexes = ({ record: { current } }: MigrationGround, model: ModelDescr
 export interface PlanSettings {
   /** Whether keys of live indexes and forms of attributes may change without regard to processes with the recorded model. */
   readonly inPlace: boolean;
+  /** Whether everything that follows from rows is looked at again, although the table follows the model. */
+  readonly again: boolean;
 }
 
 const expirySteps = ({ catalog, record, expiry }: MigrationGround): Pick<MigrationPlan, "steps" | "refusals"> => {
@@ -306,7 +316,7 @@ const notesOf = (
 const computedSteps = (
   { catalog, record: { current } }: MigrationGround,
   model: ModelDescription,
-  size: TableSize,
+  { size, again }: { readonly size: TableSize; readonly again: boolean },
 ): Pick<MigrationPlan, "steps" | "notes"> => {
   if (!current) return { steps: [], notes: [] };
   const steps: MigrationStep[] = [];
@@ -319,10 +329,11 @@ const computedSteps = (
     ...copies.map((fact) => [`${fact.onto.name}.${fact.attribute}`, fact.freshness] as const),
   ]);
   const changed = Object.keys(model.facts ?? {}).filter((name) => recorded.facts?.[name] !== model.facts?.[name]);
-  const streamed = changed.filter((name) => freshnessOf.get(name) === "stream");
+  const computed = again ? Object.keys(model.facts ?? {}) : changed;
+  const streamed = computed.filter((name) => freshnessOf.get(name) === "stream");
   const facts = [
-    ...changed.filter((name) => freshnessOf.get(name) !== "batch"),
-    ...(model.degrees ?? []).filter((degree) => !recorded.degrees?.includes(degree)),
+    ...computed.filter((name) => freshnessOf.get(name) !== "batch"),
+    ...(model.degrees ?? []).filter((degree) => again || !recorded.degrees?.includes(degree)),
   ];
   if (facts.length > 0)
     steps.push({
@@ -332,7 +343,7 @@ const computedSteps = (
       says: `compute ${listed(facts)} of what is stored`,
       ...derivePrice(catalog, size, model, streamed.length > 0),
     });
-  const unique = (model.unique ?? []).filter((name) => !recorded.unique?.includes(name));
+  const unique = (model.unique ?? []).filter((name) => again || !recorded.unique?.includes(name));
   if (unique.length > 0)
     steps.push({
       kind: "reserve",
@@ -359,15 +370,15 @@ export const costOf = (steps: readonly MigrationStep[]): MigrationPlan["cost"] =
 };
 
 /** Compares model, record and table, and gives the steps from one to the other. */
-export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings): MigrationPlan => {
+export const planMigration = (ground: MigrationGround, { inPlace, again }: PlanSettings): MigrationPlan => {
   const { catalog, record, table } = ground;
   const model = describeModel(catalog);
   const hash = descriptionHash(model);
-  const { entries, rekeyed } = changedEntries(ground, model);
+  const { entries, changed, rekeyed } = changedEntries(ground, model, again);
   const { grown, refusals: shardRefusals } = changedShards(ground, model);
   const expires = expirySteps(ground);
   const storage = changedStorage(catalog, record.current, model);
-  const forms = changedForms(catalog, record.current, model, inPlace);
+  const forms = changedForms(catalog, record.current, model, { inPlace, again });
   const size = sizeOf(ground);
   const there = indexesIn(table);
   const missing = catalog.indexes.filter(({ name }) => !there.has(name ?? ""));
@@ -379,7 +390,7 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
       says: `convert ${forms.attributes.map((name) => `"${name}"`).join(", ")}: check that every value converts, then store it as the model says`,
       ...passPrice(catalog, size, 1),
     });
-  const computed = computedSteps(ground, model, size);
+  const computed = computedSteps(ground, model, { size, again });
   const kinds = entries.map(({ index, shapes }) => `${shapes.map((id) => `"${id}"`).join(", ")} in "${index}"`).join("; ");
   const backfill: readonly MigrationStep[] =
     entries.length > 0 ? [{ kind: "backfill", entries, says: `give items their index keys: ${kinds}`, ...passPrice(catalog, size) }] : [];
@@ -399,7 +410,8 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
   const wanted = new Set(catalog.indexes.map(({ name }) => name));
   for (const name of Object.keys(record.current?.model.indexes ?? {}))
     if (!wanted.has(name) && there.has(name)) steps.push({ kind: "deleteIndex", index: name, says: `delete the index "${name}"` });
-  if (record.current?.hash !== hash || record.migration) steps.push({ kind: "record", says: "record the model in the table" });
+  if (record.current?.hash !== hash || record.migration || (again && steps.length > 0))
+    steps.push({ kind: "record", says: "record the model in the table" });
   const refusals = [
     ...impossible(ground, model),
     ...storage.refusals,
@@ -422,14 +434,18 @@ export const planMigration = (ground: MigrationGround, { inPlace }: PlanSettings
     underway: record.migration?.hash,
     steps,
     refusals,
-    notes: notesOf(ground, entries, [
-      ...changedTimes(catalog, record.current, model).notes,
-      ...computed.notes,
-      ...storage.notes,
-      ...unkeptItems(record.current?.model, model),
-      ...droppedKinds(catalog, record.current, model),
-      ...leftIndexes(ground, model),
-    ]),
+    notes: notesOf(
+      ground,
+      entries.filter(({ index }) => changed.has(index)),
+      [
+        ...changedTimes(catalog, record.current, model).notes,
+        ...computed.notes,
+        ...storage.notes,
+        ...unkeptItems(record.current?.model, model),
+        ...droppedKinds(catalog, record.current, model),
+        ...leftIndexes(ground, model),
+      ],
+    ),
     cost: costOf(steps),
   };
 };

@@ -12,7 +12,7 @@ import type { Item, Key, TableDescription } from "../transport/operations.ts";
 import { beginPass, beginTask, newPasses, type Pass, type PassState, runPass, wantedKeys } from "./backfill.ts";
 import { createIndex, deleteIndex, missingSettings, readRecovery, setExpiry, setRecovery, setTable, theTable } from "./change-indexes.ts";
 import { derive, type DeriveSettings, reserve, toldOf } from "./derive.ts";
-import { type MigrationPlan, type MigrationStep, planMigration } from "./plan-migration.ts";
+import { type MigrationPlan, type MigrationStep, planMigration, type PlanSettings } from "./plan-migration.ts";
 import { findOldForms } from "./old-forms.ts";
 import { type Finding, findStaleKeys, type UnfitItem } from "./stale-keys.ts";
 
@@ -26,6 +26,7 @@ export interface MigrationSettings {
   readonly dryRun: boolean;
   readonly leaveOut: boolean;
   readonly inPlace: boolean;
+  readonly again: boolean;
   readonly lease: number;
   readonly indexLag: number;
   readonly signal: AbortSignal | undefined;
@@ -100,7 +101,7 @@ const ON_DEMAND: Rate = { read: 12_000, write: 4000 };
 /** Plans the migration of a connection's table. */
 export const planOf = async (
   run: Run,
-  inPlace: boolean,
+  { inPlace, again }: PlanSettings,
 ): Promise<{ readonly plan: MigrationPlan; readonly record: ModelRecord; readonly table: TableDescription }> => {
   const { session } = run;
   const table = await theTable(run);
@@ -114,7 +115,10 @@ export const planOf = async (
     // A service without point-in-time recovery has none to set.
     if (recovers !== undefined && recovers !== pointInTimeRecovery) settings = { ...settings, pointInTimeRecovery };
   }
-  return { plan: planMigration({ catalog: session.catalog, record, table, expiry, settings }, { inPlace }), record, table };
+  const isOurs = record.migration?.hash === recordedModel(session).hash;
+  const looksAgain = again || (isOurs && record.migration?.again === true);
+  const ground = { catalog: session.catalog, record, table, expiry, settings };
+  return { plan: planMigration(ground, { inPlace, again: looksAgain }), record, table };
 };
 
 /** @throws {migrate.otherModel} if the migration to another model has begun and not ended */
@@ -281,6 +285,9 @@ const takeStep = async (
   }
 };
 
+const AGAIN =
+  "The table is recorded as following the model, and was not read. If a program of an older model has written to it since, run with again and finish once that program has ended.";
+
 const nextOf = ({ steps }: MigrationPlan): string => {
   const keys = steps.some(({ kind }) => kind === "backfill") ? "Items have their keys. " : "";
   const values = steps.some(({ kind }) => kind === "convert") ? "Every value converts. " : "";
@@ -301,9 +308,11 @@ const LASTING: readonly MigrationStep["kind"][] = ["setExpiry", "setTable", "mov
 /** Begins the migration in the record, unless this model's has begun already. */
 const begin = async (run: Migrating, record: ModelRecord): Promise<ModelRecord> => {
   const { session, plan } = run;
-  if (record.migration) return record;
+  const { again } = run.settings;
+  if (record.migration && (!again || record.migration.again)) return record;
   const creates = plan.steps.flatMap((one) => (one.kind === "createIndex" ? [one.index] : []));
-  const migration: RecordedMigration = { ...recordedModel(session), since: session.effects.now(), creates };
+  const begun = record.migration ?? { ...recordedModel(session), since: session.effects.now(), creates };
+  const migration: RecordedMigration = again ? { ...begun, again } : begun;
   const isOurs = await step(run, async (context) => writeRecord(session, record, { current: record.current, migration }, context));
   const now = await step(run, async (context) => readRecord(session, context));
   if (isOurs) return now;
@@ -316,7 +325,7 @@ const begin = async (run: Migrating, record: ModelRecord): Promise<ModelRecord> 
 const takeSteps = async (run: Migrating): Promise<boolean> => {
   const { session, settings } = run;
   // Another process may have taken steps before this one had the lease.
-  const { plan, record, table } = await planOf(run, settings.inPlace);
+  const { plan, record, table } = await planOf(run, settings);
   run.plan = plan;
   run.items = table.ItemCount ?? 0;
   refuseOtherModel(session, record, plan.model);
@@ -396,7 +405,7 @@ export const openRun = (session: Session, { signal, deadline }: Pick<MigrationSe
 export const runMigration = async (session: Session, settings: MigrationSettings): Promise<MigrationReport> => {
   const opened = openRun(session, settings);
   const migrate = async (): Promise<MigrationReport> => {
-    const { plan, record } = await planOf(opened, settings.inPlace);
+    const { plan, record } = await planOf(opened, settings);
     const run: Migrating = { ...opened, settings, state: newPasses(), named: [], moves: {}, plan, items: 0 };
     refuseOtherModel(session, record, plan.model);
     checkRefusals(plan);
@@ -410,7 +419,8 @@ export const runMigration = async (session: Session, settings: MigrationSettings
       cost: run.cost,
     });
     // A process that died after the last step has left its job behind.
-    if (plan.steps.length === 0 && (settings.dryRun || !(await step(opened, async () => jobOf(session))))) return report(true);
+    if (plan.steps.length === 0 && (settings.dryRun || !(await step(opened, async () => jobOf(session)))))
+      return { ...report(true), plan: { ...plan, notes: [...plan.notes, AGAIN] } };
     if (settings.dryRun) return report(await takeSteps(run));
     const request = { id: MIGRATION_JOB, kind: "migrate", duration: settings.lease, facts: factsOf(run), resumes: false } as const;
     run.lease = await takeLease(session, request, { ...bookkeeping(session, REQUEST_DEADLINE), signal: run.signal });

@@ -68,7 +68,7 @@ export const migrationStatus = async (
   limits: Pick<MigrationSettings, "signal" | "deadline">,
 ): Promise<MigrationStatus> => {
   const run = openRun(session, limits);
-  const { plan, record, table } = await planOf(run, true);
+  const { plan, record, table } = await planOf(run, { inPlace: true, again: false });
   const { migration } = record;
   let state: MigrationStatus["state"] = plan.steps.length === 0 ? "current" : "outdated";
   if (migration) state = migration.hash === plan.model ? "migrating" : "otherModel";
