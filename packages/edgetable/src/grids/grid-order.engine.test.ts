@@ -359,3 +359,24 @@ test("rows that few filters let pass are found by a filter's own index, and sort
   expect(numbers(await ranked.empties("first").page())).toEqual([...without, ...withRank]);
   expect((await ranked.page().explain()).notes.join()).toContain("few rows pass");
 });
+
+test("a grid is sorted by an attribute whose schema throws where the value is missing", async () => {
+  // Zod hands on what a transform throws, also for undefined.
+  const title = z.any().transform((value: string) => value.trim());
+  const graph = defineGraph({
+    table: engine.freshTableName("grid-throws"),
+    nodes: {
+      project: node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: text }) }),
+      issue: node({
+        key: "ISSUE#{issueId}",
+        schema: z.object({ issueId: text, projectId: text, num: z.int(), title }),
+        fields: { of: "project", orderBy: "num:6", sortable: ["title"] },
+      }),
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.project.create(parent).orThrow();
+  for (const [num, word] of ["b", "a"].entries()) await db.issue.create({ ...parent, issueId: `i${num}`, num, title: word }).orThrow();
+  expect(numbers(await db.issue.grid(parent).sort("title").page())).toEqual([1, 0]);
+});

@@ -131,15 +131,21 @@ export const attributeSchemas = (schema: AnySchema): AttributeSchemas | undefine
   return found ?? undefined;
 };
 
-/** True if a schema refuses a value. False if it cannot be told at once: a schema of the caller's own may wait, or throw. */
-export const refuses = (schema: AnySchema | undefined, value: unknown): boolean => {
+/** What a schema says of a value; undefined if it cannot be told at once: a schema may wait, or throw. */
+export const askSchema = (schema: AnySchema | undefined, value: unknown): SchemaResult<unknown> | undefined => {
   try {
     const result = schema?.["~standard"].validate(value);
-    return result !== undefined && "issues" in result && result.issues !== undefined;
+    if (!result || !("then" in result)) return result;
+    // Zod turns what a transform throws into a rejection. Unhandled, it would end the process.
+    result.then(undefined, () => undefined);
   } catch {
-    return false;
+    // Such a schema says nothing of the value.
   }
+  return undefined;
 };
+
+/** True if a schema refuses a value. False if it cannot be told at once. */
+export const refuses = (schema: AnySchema | undefined, value: unknown): boolean => askSchema(schema, value)?.issues !== undefined;
 
 /** True if the schema refuses a row without a value of the attribute, null included. False if it cannot be told at once. */
 export const requiresValue = (schema: AnySchema | undefined, name: string): boolean => {

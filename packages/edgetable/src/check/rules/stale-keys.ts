@@ -1,5 +1,5 @@
 import { definitionOf, keptByStream, keyAttributes } from "../../schema/catalog.ts";
-import { attributeNames, attributeSchemas, type AnySchema } from "../../schema/standard-schema.ts";
+import { askSchema, attributeNames, attributeSchemas, type AnySchema } from "../../schema/standard-schema.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { attributesOf, distinct, isFixed } from "../index-places.ts";
@@ -39,15 +39,9 @@ export const idleIndexKey: AdviceRule = (catalog) => {
 const optionalAttributes = (schema: AnySchema): ReadonlySet<string> => {
   const optional = new Set<string>();
   for (const [name, attribute] of Object.entries(attributeSchemas(schema)?.each ?? {})) {
-    let result: unknown;
-    try {
-      result = attribute["~standard"].validate(undefined);
-    } catch {
-      // A schema's own check may fail on undefined: then the attribute is not optional.
-      continue;
-    }
-    const { issues, value } = result as { readonly issues?: unknown; readonly value?: unknown };
-    if (!(result instanceof Promise) && issues === undefined && value === undefined) optional.add(name);
+    // A schema that throws for undefined, or tells later, does not take it for a missing value.
+    const result = askSchema(attribute, undefined);
+    if (result && !result.issues && result.value === undefined) optional.add(name);
   }
   return optional;
 };
