@@ -25,6 +25,7 @@ import { hexHashOf } from "../../util/hash-text.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
 import type { Cost } from "../call.ts";
+import { readComplete } from "../run-read.ts";
 import { type FailedWrite, runPlanned, type WriteResult } from "../run-write.ts";
 import type { CallContext, Crossing, Session } from "../session.ts";
 import {
@@ -428,6 +429,17 @@ const markNode = async (deletion: Deletion): Promise<{ readonly marked: WriteRes
 /** A mark whose job has ended belongs to a node that is gone by then; one that is met so often was left without its job. */
 const MARKS_WITHOUT_JOB = 3;
 
+/**
+ * Refuses a deletion that could not read what goes with the node, before anything is written: a mark and a job would be left for
+ * others to end.
+ */
+const checkReads = async (deletion: Deletion): Promise<void> => {
+  const { sweeps, parts } = deletion.plan;
+  const all = [...sweeps, ...parts.flatMap((one) => [one.found, ...one.sweeps])];
+  const reading = { steps: all.flatMap(({ plan }) => plan.sources), anyOrder: true };
+  await step(deletion, (context) => readComplete(deletion.session, reading, context, () => Promise.resolve()));
+};
+
 const deleteNode = async (deletion: Deletion): Promise<DeletionResult> => {
   const { session, write, plan, id } = deletion;
   const { catalog } = session;
@@ -440,6 +452,7 @@ const deleteNode = async (deletion: Deletion): Promise<DeletionResult> => {
     );
     if (result) return resultOf(deletion, result);
   }
+  await checkReads(deletion);
   for (let attempt = 1; ; attempt++) {
     const { marked, lease, read } = await markNode(deletion);
     if (marked.ok) {
