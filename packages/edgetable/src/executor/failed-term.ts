@@ -25,7 +25,8 @@ const isMet = (term: Term, item: Item | undefined): boolean => {
     case "match":
       return item === undefined || fitsMatches(term.shape, item);
     case "below":
-      return value && "N" in value ? Number(value.N) < term.limit : term.limit > 0;
+      // DynamoDB compares no text with a number.
+      return value ? "N" in value && Number(value.N) < term.limit : term.limit > 0;
     case "atLeast":
       return value !== undefined && "N" in value && Number(value.N) >= term.least;
     case "parent": {

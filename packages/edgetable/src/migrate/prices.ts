@@ -1,5 +1,5 @@
 import { passesOf } from "../executor/facts/refresh-facts.ts";
-import { isKeptInFacts } from "../executor/facts/project-facts.ts";
+import { isKeptInFacts } from "../executor/facts/read-memos.ts";
 import { overText } from "../executor/facts/contributions.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { ModelDescription } from "../schema/describe-model.ts";

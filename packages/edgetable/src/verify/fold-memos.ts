@@ -1,5 +1,6 @@
 import { type FactHolder, holderOf, overText, placesOf } from "../executor/facts/contributions.ts";
-import { gather, type Gathered, isKeptInFacts, orderOf, projectionOf, streamedFacts } from "../executor/facts/project-facts.ts";
+import { gather, type Gathered, orderOf, projectionOf } from "../executor/facts/project-facts.ts";
+import { isKeptInFacts, streamedFacts } from "../executor/facts/read-memos.ts";
 import { readMemoPlace } from "../executor/facts/refresh-aggregates.ts";
 import { encodeField } from "../requests/encode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";

@@ -1,18 +1,18 @@
 import { placesOf } from "../executor/facts/contributions.ts";
-import { streamedFacts } from "../executor/facts/project-facts.ts";
+import { streamedFacts } from "../executor/facts/read-memos.ts";
 import { sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
 import { decimalIn, decodeValue, sameAttribute } from "../requests/attribute-value.ts";
 import { keyIfComplete } from "../requests/encode-item.ts";
-import type { DerivedFact } from "../schema/facts.ts";
+import { type DerivedFact, STREAMED } from "../schema/facts.ts";
 import { factKeyItem } from "../schema/system-key-item.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";
 import type { Finding } from "./finding.ts";
 import { itemAt, type Judging, readNeed, report } from "./judging.ts";
-import { EXPECTED, KEPT, MEMOS, SUMS, TOO_LONG } from "./read-streamed.ts";
+import { EXPECTED, KEPT, MEMOS, REVISED, SUMS, TOO_LONG } from "./read-streamed.ts";
 import { contributedHolders } from "./relations.ts";
 import type { Seen, SeenRow } from "./see-item.ts";
 
@@ -27,16 +27,27 @@ const attributesIn = (image: Item, name: string): Item => {
 const isSame = (stored: AttributeValue | undefined, expected: AttributeValue | undefined): boolean =>
   expected && "N" in expected ? sameNumbers(stored, expected.N) : sameAttribute(stored, expected);
 
-/** What is wrong in the sums and memos that attributes by the stream follow from. */
-const wrongBehind = (image: Item): { readonly attribute: string | undefined; readonly what: string } | undefined => {
-  const [sums, kept] = [attributesIn(image, SUMS), attributesIn(image, KEPT)];
-  const attribute = [...new Set([...Object.keys(sums), ...Object.keys(kept)])].find(
-    (one) => !isSame(kept[one] ?? { N: "0" }, sums[one] ?? { N: "0" }),
+/**
+ * What is wrong in the sums and memos that attributes by the stream follow from, and in their revision.
+ *
+ * @param shown the revision of the facts that an item shows
+ */
+const wrongBehind = (
+  image: Item,
+  shown: AttributeValue | undefined,
+): { readonly attribute: string | undefined; readonly what: string } | undefined => {
+  const [sums, sumsKept] = [attributesIn(image, SUMS), attributesIn(image, KEPT)];
+  const attribute = [...new Set([...Object.keys(sums), ...Object.keys(sumsKept)])].find(
+    (one) => !isSame(sumsKept[one] ?? { N: "0" }, sums[one] ?? { N: "0" }),
   );
   if (attribute !== undefined)
-    return { attribute, what: `"${attribute}" is ${digits(kept[attribute])} instead of ${digits(sums[attribute])}` };
+    return { attribute, what: `"${attribute}" is ${digits(sumsKept[attribute])} instead of ${digits(sums[attribute])}` };
   const memos = image[MEMOS] && Number(decodeValue(image[MEMOS]));
-  return memos ? { attribute, what: `${memos} memos differ from their edges and parts` } : undefined;
+  if (memos) return { attribute, what: `${memos} memos differ from their edges and parts` };
+  const kept = image[REVISED];
+  if (kept && !("N" in kept)) return { attribute, what: `the revision of the facts is ${digits(kept)}` };
+  if (!shown || ("N" in shown && Number(shown.N) <= Number(decimalIn(kept)))) return undefined;
+  return { attribute: STREAMED, what: `the item shows revision ${digits(shown)} of facts that are at ${decimalIn(kept)}` };
 };
 
 /** What the stream keeps wrong for a node or edge. */
@@ -79,7 +90,7 @@ export const wrongStreamed = (judging: Judging, seen: SeenRow): WrongStreamed | 
     const reason = `"${attribute}" ${what}; the ${rows} ${make}. The stream processor is behind, or missed a change.`;
     findings.push({ kind: "staleFact", key, definition: shape.definition, attribute, stored, expected: values[attribute], reason });
   }
-  const behind = wrongBehind(image);
+  const behind = wrongBehind(image, item[STREAMED]);
   // What is behind an attribute tells nothing more if the attribute is wrong as well.
   if (findings.length === 0 && behind) {
     const { attribute, what } = behind;
@@ -121,7 +132,7 @@ export const judgeUnshown = (judging: Judging, seen: Seen): void => {
     if (!key || itemAt(judging, key) !== null) continue;
     const end = { type: name, id: holder.id };
     const image = readNeed(judging, { kind: "stream", id: `stream ${keyId(facts)}`, holder: end });
-    const behind = image && wrongBehind(image);
+    const behind = image && wrongBehind(image, undefined);
     if (!behind) continue;
     const reason = `There is no such "${name}", and what the stream processor keeps for it is wrong: ${behind.what}.`;
     const finding = { kind: "staleFact", key: facts, definition: name, attribute: behind.attribute, other: key, reason } as const;

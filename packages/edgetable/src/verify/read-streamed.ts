@@ -10,15 +10,17 @@ import {
   placesOf,
   placeId,
 } from "../executor/facts/contributions.ts";
-import { eachMemo, gather, type Gathered, isKeptInFacts, projectionOf, streamedFacts } from "../executor/facts/project-facts.ts";
-import { rebuildFacts } from "../executor/facts/rebuild-facts.ts";
-import { addDifference, sameContribution, sumsIn } from "../executor/facts/refresh-aggregates.ts";
+import { gather, type Gathered, projectFacts, projectionOf } from "../executor/facts/project-facts.ts";
+import { eachMemo, isKeptInFacts, streamedFacts } from "../executor/facts/read-memos.ts";
+import { rebuildSums } from "../executor/facts/rebuild-facts.ts";
+import { addDifference, addsUp, refreshAggregates, sameContribution, sumsIn } from "../executor/facts/refresh-aggregates.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
 import type { CallContext, Session } from "../executor/session.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
 import { encodeField } from "../requests/encode-item.ts";
+import { REVISION } from "../schema/system-items.ts";
 import { factKeyItem } from "../schema/system-key-item.ts";
 import type { DerivedFact } from "../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
@@ -84,10 +86,12 @@ export const SUMS = "sums";
 export const KEPT = "kept";
 export const MEMOS = "memos";
 export const TOO_LONG = "tooLong";
+export const REVISED = "revised";
 
 /**
  * What rows make of the attributes that the stream keeps in a node or edge, read as an item: `expected` holds the attributes, `sums`
- * what they add up to and `kept` what the item of the node's facts holds of it, `memos` how many memos differ from their rows, `tooLong` names sums that no attribute can hold.
+ * what they add up to and `kept` what the item of the node's facts holds of it, `memos` how many memos differ from their rows,
+ * `tooLong` names sums that no attribute can hold, and `revised` is the revision of the facts.
  */
 export const readStreamed = async (session: Session, need: StreamNeed, context: CallContext): Promise<Item> => {
   const { catalog } = session;
@@ -111,7 +115,8 @@ export const readStreamed = async (session: Session, need: StreamNeed, context: 
   const expected: Record<string, AttributeValue> = {};
   for (const name in set) expected[name] = name in exact ? { N: exact[name]! } : encodeField(shape, name, set[name]);
   const [stored = {}] = await batchGet(session, { keys: [factKeyItem(catalog, holder.facts)], consistent: true }, context);
-  const kept = Object.fromEntries(Object.entries(sumsIn(stored)).map(([name, N]) => [name, { N }]));
+  const kept: Record<string, AttributeValue> = Object.fromEntries(Object.entries(sumsIn(stored)).map(([name, N]) => [name, { N }]));
+  for (const name in stored) if (addsUp(name) && name !== REVISION && !("N" in stored[name]!)) kept[name] = stored[name]!;
   // Memos that say something else than their rows, and rows without one.
   const missing = new Set(contributed.keys());
   let differing = 0;
@@ -121,16 +126,29 @@ export const readStreamed = async (session: Session, need: StreamNeed, context: 
       missing.delete(id);
       if (!sameContribution(contribution, contributed.get(id)?.contribution)) differing++;
     });
-  const memos = differing + missing.size;
   const long = Object.keys(tooLong).map((attribute) => ({ S: attribute }));
-  return { [EXPECTED]: { M: expected }, [TOO_LONG]: { L: long }, [SUMS]: { M: added }, [KEPT]: { M: kept }, [MEMOS]: { N: String(memos) } };
+  return {
+    [EXPECTED]: { M: expected },
+    [TOO_LONG]: { L: long },
+    [SUMS]: { M: added },
+    [KEPT]: { M: kept },
+    [MEMOS]: { N: String(differing + missing.size) },
+    ...(stored[REVISION] && { [REVISED]: stored[REVISION] }),
+  };
 };
 
-/** Computes anew what the stream keeps for a node or edge. */
+/**
+ * Computes anew all that the stream keeps for a node or edge: the sums from its memos, the memos from the rows, and its attributes
+ * from both. It may run beside processors, at any time and any number of times. The sums come first: nothing can be added to what
+ * is no number.
+ */
 export const rebuildStreamed = async (run: Run, holder: EndId): Promise<void> =>
   step(run, async (context) => {
     const at = holderAt(run.session, holder);
     const contributed = await readContributions(run.session, at, context);
     const places = Array.from(contributed.values(), ({ place }) => place);
-    await rebuildFacts(run.session, at, places, context);
+    const known = await rebuildSums(run.session, at, context);
+    const failed = [...(await refreshAggregates(run.session, [...places, ...known], context))];
+    failed.push(...(await projectFacts(run.session, [at], context)));
+    if (failed[0]) throw failed[0].error;
   });

@@ -5,16 +5,17 @@ import { type Count, degreeGuards } from "../planner/writes/rules/degree-guards.
 import { derive } from "../planner/writes/rules/index.ts";
 import { digitsIn, keyIfComplete, keyOfItem, VERSION } from "../requests/encode-item.ts";
 import { decimalIn, decodeValue, keyTextOf } from "../requests/attribute-value.ts";
-import { exactText, readTemplate } from "../keys/template.ts";
+import { decimalText, exactText, readTemplate } from "../keys/template.ts";
 import { type ContributedPlace, contributionsOf, factEdge, type FactHolder, factNode, holderOf } from "../executor/facts/contributions.ts";
-import { isKeptInFacts, orderOf, streamedFacts } from "../executor/facts/project-facts.ts";
+import { orderOf } from "../executor/facts/project-facts.ts";
+import { isKeptInFacts, streamedFacts } from "../executor/facts/read-memos.ts";
 import { addsUp, readMemoPlace, sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { holdsAll } from "../executor/facts/roll-up-counters.ts";
 import { type CounterDelta, counterShards, type Spread } from "../planner/writes/rules/counter-shards.ts";
 import { guardedEnds } from "../schema/guarded-ends.ts";
 import { counterKeys, type CounterSet, counterSetsOf } from "../schema/counter-sets.ts";
 import { readPlace } from "../schema/stored-id.ts";
-import { type AggregateFact, type CopyFact, countHidden, derivedNames, isKeptInNode, sumHidden } from "../schema/facts.ts";
+import { type AggregateFact, type CopyFact, countHidden, derivedNames, isKeptInNode, STREAMED, sumHidden } from "../schema/facts.ts";
 import type { Catalog, EdgeEntry, EndEntry, NodeEntry, Shape } from "../schema/catalog.ts";
 import { documentOwner } from "../schema/grid-parts.ts";
 import { CONTRIBUTION, COUNT, DELETING, MEMO_NODE, OWNER, REVISION } from "../schema/system-items.ts";
@@ -243,6 +244,12 @@ const factsId = (partition: Key, name: string): FactId => ["facts", ...idOf(part
 export const shownId = (partition: Key, name: string): FactId => [SHOWN, ...idOf(partition), name];
 const showsId = (partition: Key): FactId => ["shows", ...idOf(partition)];
 const memosId = (partition: Key): FactId => ["memos", ...idOf(partition)];
+// Once everything is written, a node or edge shows the last revision of its facts.
+const revisionId = (partition: Key, revision: AttributeValue | undefined): FactId => [
+  "revision",
+  ...idOf(partition),
+  revision && "N" in revision ? decimalText(revision.N) : "no number",
+];
 const memoSaying = (catalog: Catalog, { holder, over, source, contribution }: ContributedPlace, times: number): Saying => ({
   kind: "sum",
   id: memosId(factKeyItem(catalog, holder.facts)),
@@ -284,10 +291,13 @@ const factsSayings = (key: Key, item: Item): readonly Saying[] => {
   const sayings: Saying[] = [];
   const say = (id: FactId, times: number | string, contents = NO_CONTENTS): void =>
     void sayings.push({ kind: "sum", id, contents, times, isOwn: false });
+  if ("N" in (item[REVISION] ?? {})) sayings.push({ kind: "there", id: revisionId(key, item[REVISION]) });
   for (const name in item) {
     if (!addsUp(name) || name === REVISION) continue;
     const value = decimalIn(item[name]);
     say(factsId(key, name), negateDecimal(value));
+    // Nothing takes this off: nothing can be added to what is no number.
+    if (!("N" in item[name]!)) say(factsId(key, name), 1, MISSING);
     const attribute = name.slice(name.indexOf("#") + 1);
     const [sum, number] = [item[sumHidden(attribute)], item[countHidden(attribute)]];
     if (!sum || !number) say(shownId(key, attribute), value);
@@ -302,14 +312,15 @@ const shownSayings = (catalog: Catalog, seen: SeenRow, sayings: Saying[]): void 
   const { item, row, subject, other, leads } = seen;
   if (subject.kind === "part" || !hasStreamedFacts(catalog, subject.entry)) return;
   const { entry } = subject;
+  const holder = subject.kind === "node" ? factNode(catalog, subject.entry, row) : factEdge(catalog, subject.entry, { ...subject, row });
+  if (!holder) return;
+  const facts = factKeyItem(catalog, holder.facts);
+  if (item[STREAMED]) sayings.push({ kind: "needed", id: revisionId(facts, item[STREAMED]) });
   if (subject.kind === "edge" && other && !subject.entry.definition.symmetric) {
     const held = Object.fromEntries(streamedFacts(catalog, entry).map(({ attribute }) => [attribute, row[attribute]]));
     sayings.push({ kind: "sum", id: ["held", ...pairId(seen)], contents: held, times: leads ? 1 : -1, isOwn: true });
     if (!leads) return;
   }
-  const holder = subject.kind === "node" ? factNode(catalog, subject.entry, row) : factEdge(catalog, subject.entry, { ...subject, row });
-  if (!holder) return;
-  const facts = factKeyItem(catalog, holder.facts);
   const own = (id: FactId, times: number | string, contents = NO_CONTENTS): void =>
     void sayings.push({ kind: "sum", id, contents, times, isOwn: true });
   own(memosId(facts), 0);

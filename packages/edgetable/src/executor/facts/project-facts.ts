@@ -5,71 +5,21 @@ import { changeItem } from "../../planner/writes/rules/computed-attributes.ts";
 import { type EdgeCopy, endTerms } from "../../planner/writes/rules/edge-copies.ts";
 import { locate, NOT_FOUND, openWorkingSet, settle, stage } from "../../planner/writes/working-set.ts";
 import { decodeValue, keyTextOf, decimalIn } from "../../requests/attribute-value.ts";
-import { nameIn } from "../../requests/expression.ts";
-import type { Catalog, EdgeEntry, NodeEntry, Shape } from "../../schema/catalog.ts";
-import { isAdditive } from "../../schema/derived.ts";
+import { keyIfComplete } from "../../requests/encode-item.ts";
+import type { Catalog, Shape } from "../../schema/catalog.ts";
 import { countHidden, type DerivedFact, STREAMED, sumHidden } from "../../schema/facts.ts";
-import { CONTRIBUTION, MEMO_SOURCE, REVISION } from "../../schema/system-items.ts";
+import { REVISION } from "../../schema/system-items.ts";
 import { factKeyItem } from "../../schema/system-key-item.ts";
-import { memoOf, memosOver } from "../../schema/system-keys.ts";
-import type { AttributeValue, Item, Key, QueryInput } from "../../transport/operations.ts";
+import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { readDecimal } from "../../util/decimal.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { runPlanned } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import { type FactHolder, overText, placesOf } from "./contributions.ts";
-import { type FailedRefresh, isStorable, sumsIn } from "./refresh-aggregates.ts";
-
-const streamed = new WeakMap<NodeEntry | EdgeEntry, readonly DerivedFact[]>();
-
-/** The derived attributes of a node type or edge type that the stream keeps. */
-export const streamedFacts = ({ facts }: Catalog, entry: NodeEntry | EdgeEntry): readonly DerivedFact[] => {
-  let known = streamed.get(entry);
-  if (!known) {
-    const all: readonly DerivedFact[] =
-      "shapes" in entry
-        ? facts.summaries.filter(({ edge }) => edge === entry.name)
-        : facts.aggregates.filter(({ node }) => node === entry.name);
-    streamed.set(entry, (known = all.filter(({ freshness }) => freshness === "stream")));
-  }
-  return known;
-};
-
-/** True if the values of an aggregate add up, so that the item of the node's facts holds them. */
-export const isKeptInFacts = ({ operation }: Pick<DerivedFact, "operation">): boolean => isAdditive(operation);
-
-/** Reads all memos of a node or edge over one kind of rows, strongly consistent, a page at a time: what each contributes, and its row's key. */
-export const eachMemo = async (
-  session: Session,
-  { holder, over, context }: { readonly holder: FactHolder; readonly over: string; readonly context: CallContext },
-  take: (contribution: Item, source: Key) => void,
-): Promise<void> => {
-  const { catalog } = session;
-  const { partitionKey, sortKey = "" } = catalog.index;
-  const partition = factKeyItem(catalog, memoOf(holder.facts, over, "-"))[partitionKey] as AttributeValue;
-  const names: Record<string, string> = {};
-  const [p, s] = [nameIn(names, partitionKey, "#p"), nameIn(names, sortKey, "#s")];
-  const [c, k] = [nameIn(names, CONTRIBUTION, "#c"), nameIn(names, MEMO_SOURCE, "#k")];
-  const input: QueryInput = {
-    TableName: catalog.table,
-    KeyConditionExpression: `${p} = :p AND begins_with(${s}, :s)`,
-    ProjectionExpression: `${c}, ${k}`,
-    ...(Object.keys(names).length > 0 ? { ExpressionAttributeNames: names } : {}),
-    ExpressionAttributeValues: { ":p": partition, ":s": { S: memosOver(over) } },
-    ConsistentRead: true,
-    ReturnConsumedCapacity: "TOTAL",
-  };
-  let start: Key | undefined;
-  do {
-    const output = await session.send("Query", start ? { ...input, ExclusiveStartKey: start } : input, context);
-    for (const item of output.Items ?? []) {
-      const [value, source] = [item[CONTRIBUTION], item[MEMO_SOURCE]];
-      if (value && "M" in value && source && "M" in source) take(value.M, source.M);
-    }
-    start = output.LastEvaluatedKey;
-  } while (start);
-};
+import { eachMemo, isKeptInFacts, streamedFacts } from "./read-memos.ts";
+import { rebuildSums } from "./rebuild-facts.ts";
+import { type FailedRefresh, isStorable, sumsIn, TRIES } from "./refresh-aggregates.ts";
 
 /** A value whose sets and maps have one order. */
 const ordered = (value: AttributeValue): unknown => {
@@ -172,12 +122,20 @@ export const projectionOf = (
   return { set, exact, remove, tooLong };
 };
 
+/** How the facts of a node or edge are written into one of its items. */
+interface Writing {
+  /** The revision of the facts. */
+  readonly revision: number;
+  /** What the item shows for a revision and what cannot be one: it is overwritten. */
+  readonly over: AttributeValue | undefined;
+}
+
 /** Writes the derived attributes of an item and the index keys that hold them, if the item is there and holds no newer ones. */
 const planProjection = (
   catalog: Catalog,
   { shape, row }: EdgeCopy,
   { set, exact, remove }: Projection,
-  { revision, images }: { readonly revision: number; readonly images: Images },
+  { revision, over, images }: Writing & { readonly images: Images },
 ): WritePlan => {
   const working = openWorkingSet(catalog, images);
   const nothing = { kind: "settled", write: 0, failure: NOT_FOUND } as const;
@@ -187,8 +145,8 @@ const planProjection = (
   if (key === null || ends === null) return nothing;
   const failure = { reason: "conditionFailed" } as const;
   const older: Term =
-    revision === 0
-      ? { kind: "equals", attribute: STREAMED, value: undefined, failure }
+    over !== undefined || revision === 0
+      ? { kind: "equals", attribute: STREAMED, value: over, failure }
       : // Also over the same revision: a program of an older model may have dropped an attribute that it does not know.
         { kind: "below", attribute: STREAMED, limit: revision + 1, failure };
   const changed =
@@ -198,7 +156,12 @@ const planProjection = (
       shape,
       key,
       known: row,
-      changes: { set: revision === 0 ? set : { ...set, [STREAMED]: revision }, remove, add: {}, append: {} },
+      changes: {
+        set: revision === 0 ? set : { ...set, [STREAMED]: revision },
+        remove: revision === 0 && over ? [...remove, STREAMED] : remove,
+        add: {},
+        append: {},
+      },
       exact,
       guards: {},
       terms: [older, ...ends],
@@ -211,6 +174,36 @@ const planProjection = (
   if ("failure" in items) return { kind: "settled", ...items };
   const atomic = items.length > 1 ? ({ kind: "transaction", items: items.length } as const) : ({ kind: "item" } as const);
   return { kind: "ready", items, rows: [undefined], atomic, repeatable: true };
+};
+
+/** True if an item can show a revision: anything else stands above every number, or compares with none. */
+const isRevision = (value: AttributeValue): boolean => "N" in value && Number.isSafeInteger(Number(value.N));
+
+const readFacts = async (session: Session, { facts }: FactHolder, context: CallContext): Promise<Item | undefined> =>
+  (await batchGet(session, { keys: [factKeyItem(session.catalog, facts)], consistent: true }, context))[0];
+
+/**
+ * Looks why an item refused the facts of its node or edge. It may show newer ones. Or it shows a revision that its facts never
+ * had: they were lost, or the item came from elsewhere. Then the sums are made anew, above that revision. The item is read before
+ * the facts, whose revision may rise in between.
+ *
+ * @returns the facts to write, over what the item shows if that is no revision; undefined if it shows newer ones
+ */
+const afterRefusal = async (
+  session: Session,
+  holder: FactHolder,
+  { shape, row }: EdgeCopy,
+  context: CallContext,
+): Promise<{ readonly facts: Item | undefined; readonly over: AttributeValue | undefined } | undefined> => {
+  const key = keyIfComplete(session.catalog, shape, row);
+  const [item] = key ? await batchGet(session, { keys: [key], consistent: true }, context) : [];
+  const shown = item?.[STREAMED];
+  if (!shown) return undefined;
+  const facts = await readFacts(session, holder, context);
+  if (!isRevision(shown)) return { facts, over: shown };
+  if (Number(decimalIn(shown)) <= Number(decimalIn(facts?.[REVISION]))) return undefined;
+  await rebuildSums(session, holder, context, decimalIn(shown));
+  return { facts: await readFacts(session, holder, context), over: undefined };
 };
 
 /**
@@ -233,16 +226,29 @@ export const projectFacts = async (
   const project = async (holder: FactHolder, item: Item | undefined): Promise<void> => {
     const facts = streamedFacts(catalog, holder.entry);
     const inMemos = facts.filter((fact) => !isKeptInFacts(fact));
-    const gathered = item && inMemos.length > 0 ? await readMemos(session, holder, inMemos, context) : new Map<DerivedFact, Gathered>();
-    const revision = Number(decimalIn(item?.[REVISION]));
+    const readFrom = async (from: Item | undefined): Promise<ReadonlyMap<DerivedFact, Gathered>> =>
+      from && inMemos.length > 0 ? readMemos(session, holder, inMemos, context) : new Map();
+    const gathered = await readFrom(item);
     let tooLong: Projection["tooLong"] = {};
-    await Promise.all(
-      placesOf(holder).map(async (place) => {
-        const projection = projectionOf(place.shape, facts, item, gathered);
+    const write = async (place: EdgeCopy): Promise<void> => {
+      let [from, values, over]: [Item | undefined, typeof gathered, AttributeValue | undefined] = [item, gathered, undefined];
+      for (let attempt = 0; attempt < TRIES; attempt++) {
+        const projection = projectionOf(place.shape, facts, from, values);
         ({ tooLong } = projection);
-        await runPlanned(session, (images) => planProjection(catalog, place, projection, { revision, images }), context);
-      }),
-    );
+        const writing = { revision: Number(decimalIn(from?.[REVISION])), over };
+        const result = await runPlanned(session, (images) => planProjection(catalog, place, projection, { ...writing, images }), context);
+        if (result.ok || result.failed.some(({ failure }) => failure.reason === "notFound")) return;
+        const again = await afterRefusal(session, holder, place, context);
+        if (!again) return;
+        ({ facts: from, over } = again);
+        values = await readFrom(from);
+      }
+      throw new EdgetableError("execute.conflict", `Others kept changing what a "${holder.entry.name}" shows of its facts. Try again.`, {
+        retryable: true,
+        details: { tries: TRIES },
+      });
+    };
+    await Promise.all(placesOf(holder).map(write));
     // No attribute can hold this sum. Everything else has been written by now.
     const { entry, id } = holder;
     const [attribute] = Object.keys(tooLong);

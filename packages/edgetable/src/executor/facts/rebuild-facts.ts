@@ -10,7 +10,7 @@ import { batchGet } from "../batch.ts";
 import { newToken } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
 import { type FactHolder, overText, type Place } from "./contributions.ts";
-import { eachMemo, isKeptInFacts, projectFacts, streamedFacts } from "./project-facts.ts";
+import { eachMemo, isKeptInFacts, streamedFacts } from "./read-memos.ts";
 import {
   addDifference,
   type FailedRefresh,
@@ -18,7 +18,6 @@ import {
   isStorable,
   PAUSES,
   partsIn,
-  refreshAggregates,
   sumParts,
   sumsIn,
   TRIES,
@@ -44,9 +43,11 @@ const mendedSums = (
   const set: Record<string, AttributeValue> = {};
   const remove: string[] = [];
   const kept = sumsIn(facts);
+  const isNumber = (name: string): boolean => "N" in (facts?.[name] ?? { N: "0" });
   for (const name of new Set([...Object.keys(kept), ...Object.keys(sums)])) {
     const expected = sums[name] ?? "0";
-    if (sameDecimals(kept[name] ?? "0", expected)) continue;
+    // Nothing can be added to a text in the place of a number.
+    if (sameDecimals(kept[name] ?? "0", expected) && [name, ...partsIn(facts, name)].every(isNumber)) continue;
     const isWhole = isStorable(expected);
     Object.assign(set, { [name]: { N: isWhole ? expected : "0" } }, isWhole ? {} : sumParts(name, expected));
     remove.push(...partsIn(facts, name).filter((part) => !(part in set)));
@@ -58,10 +59,16 @@ const mendedSums = (
  * Adds up the memos of a node again, and writes the sums if they differ: another program may have changed them. Every write
  * of a memo raises the revision of the facts' item, so the condition on it fails if a processor wrote one in between.
  *
+ * @param above a revision that the node shows: the facts get a later one, whatever they have lost
  * @returns the places that the node's memos are of
  * @throws {execute.conflict} when processors wrote memos in between, in every attempt
  */
-const rebuildSums = async (session: Session, holder: FactHolder, context: CallContext): Promise<readonly Place[]> => {
+export const rebuildSums = async (
+  session: Session,
+  holder: FactHolder,
+  context: CallContext,
+  above?: string,
+): Promise<readonly Place[]> => {
   const { catalog } = session;
   const key = factKeyItem(catalog, holder.facts);
   const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
@@ -69,14 +76,17 @@ const rebuildSums = async (session: Session, holder: FactHolder, context: CallCo
     const [facts] = await batchGet(session, { keys: [key], consistent: true }, context);
     const { sums, places } = await addMemos(session, holder, context);
     const { set, remove } = mendedSums(facts, sums);
-    if (Object.keys(set).length === 0) return places;
+    const revision = decimalIn(facts?.[REVISION]);
+    const isBehind = above !== undefined && Number(revision) <= Number(above);
+    const isReadable = !facts || "N" in (facts[REVISION] ?? {});
+    if (Object.keys(set).length === 0 && !isBehind && isReadable) return places;
     const step: UpdateStep = {
       kind: "update",
       key,
       terms: [{ kind: "equals", attribute: REVISION, value: facts?.[REVISION], failure: { reason: "staleRead" } }],
       shape: undefined,
       changes: {
-        set: { ...systemType(catalog, FACTS_TYPE), ...set, [REVISION]: { N: addDecimals(decimalIn(facts?.[REVISION]), "1") } },
+        set: { ...systemType(catalog, FACTS_TYPE), ...set, [REVISION]: { N: addDecimals(isBehind ? above : revision, "1") } },
         remove,
         add: {},
         append: {},
@@ -112,18 +122,4 @@ export const rebuildAllSums = async (
     kept.map((holder) => rebuildSums(session, holder, context).catch((error: unknown) => failed.push({ holder, error: error as Error }))),
   );
   return failed;
-};
-
-/**
- * Computes all that the stream keeps for a node anew: the memos from the rows, the sums from the memos, and the node's
- * attributes from both. It may run beside processors, at any time and any number of times.
- *
- * @param places where rows contribute to the node now; those of its memos are added
- */
-export const rebuildFacts = async (session: Session, holder: FactHolder, places: readonly Place[], context: CallContext): Promise<void> => {
-  const { places: known } = await addMemos(session, holder, context);
-  const failed = [...(await refreshAggregates(session, [...places, ...known], context))];
-  await rebuildSums(session, holder, context);
-  failed.push(...(await projectFacts(session, [holder], context)));
-  if (failed[0]) throw failed[0].error;
 };

@@ -154,7 +154,7 @@ const memoStep = (session: Session, { place, memo, want }: ReadPlace): UpdateSte
   const { catalog, effects } = session;
   const read = memo?.[REVISION];
   // A memo that expired is forgotten with its revision: a new one starts at the clock, never where an old one was.
-  const revision = read ? Number((read as { readonly N: string }).N) + 1 : Math.floor(effects.now());
+  const revision = read && "N" in read ? Number(read.N) + 1 : Math.floor(effects.now());
   const expires = catalog.ttl ?? EXPIRES;
   const isGone = Object.keys(want).length === 0;
   const set: Record<string, AttributeValue> = {

@@ -11,7 +11,7 @@ import { isDeepStrictEqual } from "node:util";
 import { own, type Row, valueAt } from "../../util/row.ts";
 import { contributionsOf, endOf, factEdge, type FactHolder, factNode, type Place, placeId } from "./contributions.ts";
 import { sameContribution, sameStored } from "./refresh-aggregates.ts";
-import { streamedFacts } from "./project-facts.ts";
+import { streamedFacts } from "./read-memos.ts";
 import { hasCounters } from "./roll-up-counters.ts";
 import { copyShape, type FanOut, itemShape, nextRevision, streamedCopies } from "./refresh-copies.ts";
 

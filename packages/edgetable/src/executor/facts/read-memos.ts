@@ -1,0 +1,60 @@
+import { nameIn } from "../../requests/expression.ts";
+import type { Catalog, EdgeEntry, NodeEntry } from "../../schema/catalog.ts";
+import { isAdditive } from "../../schema/derived.ts";
+import type { DerivedFact } from "../../schema/facts.ts";
+import { CONTRIBUTION, MEMO_SOURCE } from "../../schema/system-items.ts";
+import { factKeyItem } from "../../schema/system-key-item.ts";
+import { memoOf, memosOver } from "../../schema/system-keys.ts";
+import type { AttributeValue, Item, Key, QueryInput } from "../../transport/operations.ts";
+import type { CallContext, Session } from "../session.ts";
+import type { FactHolder } from "./contributions.ts";
+
+const streamed = new WeakMap<NodeEntry | EdgeEntry, readonly DerivedFact[]>();
+
+/** The derived attributes of a node type or edge type that the stream keeps. */
+export const streamedFacts = ({ facts }: Catalog, entry: NodeEntry | EdgeEntry): readonly DerivedFact[] => {
+  let known = streamed.get(entry);
+  if (!known) {
+    const all: readonly DerivedFact[] =
+      "shapes" in entry
+        ? facts.summaries.filter(({ edge }) => edge === entry.name)
+        : facts.aggregates.filter(({ node }) => node === entry.name);
+    streamed.set(entry, (known = all.filter(({ freshness }) => freshness === "stream")));
+  }
+  return known;
+};
+
+/** True if the values of an aggregate add up, so that the item of the node's facts holds them. */
+export const isKeptInFacts = ({ operation }: Pick<DerivedFact, "operation">): boolean => isAdditive(operation);
+
+/** Reads all memos of a node or edge over one kind of rows, strongly consistent, a page at a time: what each contributes, and its row's key. */
+export const eachMemo = async (
+  session: Session,
+  { holder, over, context }: { readonly holder: FactHolder; readonly over: string; readonly context: CallContext },
+  take: (contribution: Item, source: Key) => void,
+): Promise<void> => {
+  const { catalog } = session;
+  const { partitionKey, sortKey = "" } = catalog.index;
+  const partition = factKeyItem(catalog, memoOf(holder.facts, over, "-"))[partitionKey] as AttributeValue;
+  const names: Record<string, string> = {};
+  const [p, s] = [nameIn(names, partitionKey, "#p"), nameIn(names, sortKey, "#s")];
+  const [c, k] = [nameIn(names, CONTRIBUTION, "#c"), nameIn(names, MEMO_SOURCE, "#k")];
+  const input: QueryInput = {
+    TableName: catalog.table,
+    KeyConditionExpression: `${p} = :p AND begins_with(${s}, :s)`,
+    ProjectionExpression: `${c}, ${k}`,
+    ...(Object.keys(names).length > 0 ? { ExpressionAttributeNames: names } : {}),
+    ExpressionAttributeValues: { ":p": partition, ":s": { S: memosOver(over) } },
+    ConsistentRead: true,
+    ReturnConsumedCapacity: "TOTAL",
+  };
+  let start: Key | undefined;
+  do {
+    const output = await session.send("Query", start ? { ...input, ExclusiveStartKey: start } : input, context);
+    for (const item of output.Items ?? []) {
+      const [value, source] = [item[CONTRIBUTION], item[MEMO_SOURCE]];
+      if (value && "M" in value && source && "M" in source) take(value.M, source.M);
+    }
+    start = output.LastEvaluatedKey;
+  } while (start);
+};
