@@ -68,8 +68,8 @@ export type Mend =
   | { readonly kind: "writes"; readonly steps: readonly WriteItem[] }
   /** The same, but they delete data: only if the caller asks for it. */
   | { readonly kind: "orphan"; readonly steps: readonly WriteItem[] }
-  /** What the stream keeps for a node is computed anew. */
-  | { readonly kind: "rebuild"; readonly holder: EndId }
+  /** What the stream keeps for a node is computed anew, after what stands in the way is deleted. */
+  | { readonly kind: "rebuild"; readonly holder: EndId; readonly before?: WriteItem }
   /** The items of a grid's index follow their row's document again. */
   | { readonly kind: "follow"; readonly row: FollowedRow }
   /** A person has to decide. */

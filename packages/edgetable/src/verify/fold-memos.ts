@@ -1,7 +1,6 @@
 import { type FactHolder, holderOf, overText, placesOf } from "../executor/facts/contributions.ts";
 import { gather, type Gathered, orderOf, projectionOf } from "../executor/facts/project-facts.ts";
-import { isKeptInFacts, streamedFacts } from "../executor/facts/read-memos.ts";
-import { readMemoPlace } from "../executor/facts/refresh-aggregates.ts";
+import { isKeptInFacts, readMemoPlace, streamedFacts } from "../executor/facts/read-memos.ts";
 import { encodeField } from "../requests/encode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { DerivedFact } from "../schema/facts.ts";

@@ -7,6 +7,7 @@ import { jobState } from "../schema/system-keys.ts";
 import { checkRow } from "./check-row.ts";
 import type { Finding } from "./finding.ts";
 import { keysOfWrongAggregates } from "./judge-counts.ts";
+import { judgeMemo } from "./judge-streamed.ts";
 import { asRead, check, deletion, itemAt, type Judging, none, orphan, report, writes } from "./judging.ts";
 import { storedNumber } from "./relations.ts";
 import type { Seen, SeenRow } from "./see-item.ts";
@@ -84,6 +85,8 @@ export const judgeAlone = (judging: Judging, seen: Exclude<Seen, SeenRow>): void
     }
     case "counter":
       return judgeMark(judging, seen);
+    case "memo":
+      return judging.circumstances.streamed ? judgeMemo(judging, seen) : undefined;
     case "unclaimed": {
       const { nearest, attribute, reason } = seen;
       return report(judging, { kind: "unclaimed", key, definition: nearest, attribute, reason }, orphan(removal));

@@ -1,5 +1,5 @@
 import { placesOf } from "../executor/facts/contributions.ts";
-import { streamedFacts } from "../executor/facts/read-memos.ts";
+import { otherKeyOfMemo, placeOfMemo, streamedFacts } from "../executor/facts/read-memos.ts";
 import { sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { EndId } from "../ir/logical-write.ts";
@@ -11,7 +11,7 @@ import { factKeyItem } from "../schema/system-key-item.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";
 import type { Finding } from "./finding.ts";
-import { itemAt, type Judging, readNeed, report } from "./judging.ts";
+import { deletion, itemAt, type Judging, readNeed, report } from "./judging.ts";
 import { EXPECTED, KEPT, MEMOS, REVISED, SUMS, TOO_LONG } from "./read-streamed.ts";
 import { contributedHolders } from "./relations.ts";
 import type { Seen, SeenRow } from "./see-item.ts";
@@ -116,6 +116,18 @@ export const judgeStreamed = (judging: Judging, seen: SeenRow): void => {
   if (!first || !streamedHolder) return;
   const { type, id } = streamedHolder;
   judging.problems.push({ findings: [first, ...rest], mend: { kind: "rebuild", holder: { type, id } } });
+};
+
+/** Judges a memo by its own key: nothing that counts later finds it under another one. */
+export const judgeMemo = (judging: Judging, { key, item }: Pick<Seen, "key" | "item">): void => {
+  const { catalog } = judging;
+  const other = otherKeyOfMemo(catalog, item);
+  const place = other && placeOfMemo(catalog, item);
+  if (!place) return;
+  const { entry, id } = place.holder;
+  const reason = `A memo lies under a key that is not its own: what it says of an edge or part of the "${entry.name}" is never taken off.`;
+  const mend = { kind: "rebuild", holder: { type: entry.name, id }, before: deletion(judging, { key, item }) } as const;
+  report(judging, { kind: "staleFact", key, definition: entry.name, other, reason }, mend);
 };
 
 /** Judges what the stream keeps for nodes and edges that are not there, by the rows that there are. */

@@ -8,8 +8,8 @@ import { decimalIn, decodeValue, keyTextOf } from "../requests/attribute-value.t
 import { decimalText, exactText, readTemplate } from "../keys/template.ts";
 import { type ContributedPlace, contributionsOf, factEdge, type FactHolder, factNode, holderOf } from "../executor/facts/contributions.ts";
 import { orderOf } from "../executor/facts/project-facts.ts";
-import { isKeptInFacts, streamedFacts } from "../executor/facts/read-memos.ts";
-import { addsUp, readMemoPlace, sameNumbers } from "../executor/facts/refresh-aggregates.ts";
+import { isKeptInFacts, otherKeyOfMemo, readMemoPlace, streamedFacts } from "../executor/facts/read-memos.ts";
+import { addsUp, sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { holdsAll } from "../executor/facts/roll-up-counters.ts";
 import { type CounterDelta, counterShards, type Spread } from "../planner/writes/rules/counter-shards.ts";
 import { guardedEnds } from "../schema/guarded-ends.ts";
@@ -466,6 +466,7 @@ export const isDocument = ({ nodes }: Catalog, { shape }: Pick<SeenRow, "shape">
 /** Whether an item has to be judged whatever the tallies tell: there are few of these. */
 export const isAlwaysJudged = (catalog: Catalog, seen: Seen, { streamed }: Comparing): boolean =>
   (streamed && seen.kind === "row" && isDocument(catalog, seen)) ||
+  (streamed && seen.kind === "memo" && otherKeyOfMemo(catalog, seen.item) !== undefined) ||
   seen.kind === "unclaimed" ||
   seen.kind === "job" ||
   seen.kind === "cursor" ||

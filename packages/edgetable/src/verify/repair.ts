@@ -1,7 +1,7 @@
 import { isEdgetableError } from "../errors/edgetable-error.ts";
 import { runPlanned } from "../executor/run-write.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
-import { keyId } from "../ir/write-plan.ts";
+import { keyId, type WriteItem } from "../ir/write-plan.ts";
 import { encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
 import type { Finding, FindingKind, Mend, Problem } from "./finding.ts";
 import { rebuildStreamed } from "./read-streamed.ts";
@@ -34,25 +34,18 @@ const isMended = ({ mend, findings }: Problem, { deletesOrphans, only }: RepairS
 
 const TOKEN = "0".repeat(32);
 
-const encodedAs = ({ session: { catalog } }: Run, mend: Mend): Pick<RepairWrite, "operation" | "input"> => {
-  if (mend.kind === "rebuild") return { operation: "rebuildFacts", input: mend.holder };
-  if (mend.kind === "follow") return { operation: "followDocument", input: mend.row };
-  const steps = mend.kind === "none" ? [] : mend.steps;
+const encodedAs = ({ session: { catalog } }: Run, mend: Mend): readonly Pick<RepairWrite, "operation" | "input">[] => {
+  if (mend.kind === "none") return [];
+  if (mend.kind === "follow") return [{ operation: "followDocument", input: mend.row }];
+  const steps = mend.kind !== "rebuild" ? mend.steps : mend.before ? [mend.before] : [];
   const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
   const [only] = steps;
-  return only && only.kind !== "check" && steps.length === 1 ? encodeSingle(target, only) : encodeTransaction(target, steps, TOKEN);
+  const write = only && only.kind !== "check" && steps.length === 1 ? encodeSingle(target, only) : encodeTransaction(target, steps, TOKEN);
+  if (mend.kind !== "rebuild") return [write];
+  return [...(only ? [write] : []), { operation: "rebuildFacts", input: mend.holder }];
 };
 
-/** Makes the writes of one problem. They change nothing if something that they depend on has changed. */
-const runMend = async ({ run, documents }: Settling, mend: Mend): Promise<void> => {
-  if (mend.kind === "none") return;
-  if (mend.kind === "rebuild") return rebuildStreamed(run, mend.holder);
-  if (mend.kind === "follow") {
-    const followed = await step(run, async (context) => documents?.followDocuments(run.session, [mend.row], context));
-    if (followed?.failed[0]) throw followed.failed[0].error;
-    return;
-  }
-  const { steps } = mend;
+const runSteps = async (run: Run, steps: readonly WriteItem[]): Promise<void> => {
   const atomic = steps.length === 1 ? ({ kind: "item" } as const) : ({ kind: "transaction", items: steps.length } as const);
   const items = steps.map((item) => ({ item, writes: [0] }));
   const plan = { kind: "ready", items, atomic, repeatable: false, rows: [undefined] } as const;
@@ -62,6 +55,21 @@ const runMend = async ({ run, documents }: Settling, mend: Mend): Promise<void> 
     // Whether it happened is found out with the next look at the item.
     if (!isEdgetableError(error, "execute.ambiguous")) throw error;
   }
+};
+
+/** Makes the writes of one problem. They change nothing if something that they depend on has changed. */
+const runMend = async ({ run, documents }: Settling, mend: Mend): Promise<void> => {
+  if (mend.kind === "none") return;
+  if (mend.kind === "rebuild") {
+    if (mend.before) await runSteps(run, [mend.before]);
+    return rebuildStreamed(run, mend.holder);
+  }
+  if (mend.kind === "follow") {
+    const followed = await step(run, async (context) => documents?.followDocuments(run.session, [mend.row], context));
+    if (followed?.failed[0]) throw followed.failed[0].error;
+    return;
+  }
+  return runSteps(run, mend.steps);
 };
 
 const ROUNDS = 5;
@@ -82,7 +90,7 @@ export const repairItem = async (settling: Settling, { key, problems }: Verdict,
     let written = 0;
     for (const problem of left) {
       if (!isMended(problem, settings)) continue;
-      settings.onWrite?.({ findings: problem.findings, ...encodedAs(settling.run, problem.mend) });
+      for (const write of encodedAs(settling.run, problem.mend)) settings.onWrite?.({ findings: problem.findings, ...write });
       if (settings.mode === "dryRun") continue;
       written++;
       await runMend(settling, problem.mend);

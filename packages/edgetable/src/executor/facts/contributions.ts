@@ -17,8 +17,8 @@ import { digitsIn, encodeField, keyIfComplete, keyOfItem } from "../../requests/
 import type { Catalog, EdgeEntry, NodeEntry, Shape } from "../../schema/catalog.ts";
 import { countHidden, type DerivedFact, sumHidden } from "../../schema/facts.ts";
 import { isSystemItem } from "../../schema/system-kinds.ts";
-import { type SystemKey } from "../../schema/system-key-item.ts";
-import { factsOfNode, ownerText } from "../../schema/system-keys.ts";
+import { factKeyItem, type SystemKey } from "../../schema/system-key-item.ts";
+import { factsOfNode, memoOf, ownerText } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { isNumber } from "../../util/json-text.ts";
@@ -99,9 +99,11 @@ export const holderOf = (catalog: Catalog, name: string, id: Row): FactHolder | 
   const shape =
     edge?.definition.derived &&
     edge.shapes.find(({ several, from, to }) => !several || (from === typeAt(id, "from") && to === typeAt(id, "to")));
-  if (!edge || !shape) return undefined;
-  return factEdge(catalog, edge, { from: endOf(shape, "from", id["from"] as Row), to: endOf(shape, "to", id["to"] as Row), row: id });
+  if (!edge || !shape || !isRow(id["from"]) || !isRow(id["to"])) return undefined;
+  return factEdge(catalog, edge, { from: endOf(shape, "from", id["from"]), to: endOf(shape, "to", id["to"]), row: id });
 };
+
+const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null;
 
 const typeAt = (row: Row, end: "from" | "to"): unknown => (row[end] as Row | undefined)?.["type"];
 
@@ -122,6 +124,10 @@ export const placesOf = ({ entry, id }: FactHolder): readonly EdgeCopy[] => {
 /** The name of an item among the sources of a node's memos. */
 export const sourceName = (catalog: Catalog, source: Key): string =>
   createHash("sha256").update(identity(catalog, source)).digest("base64url");
+
+/** The key of the memo of what the row of a place contributes there. */
+export const memoKey = (catalog: Catalog, { holder, over, source }: Place): Key =>
+  factKeyItem(catalog, memoOf(holder.facts, over, sourceName(catalog, source)));
 
 /** One text for a place. */
 export const placeId = (catalog: Catalog, { holder, over, source }: Place): string =>

@@ -1,13 +1,15 @@
+import { sameAttribute } from "../../requests/attribute-value.ts";
 import { nameIn } from "../../requests/expression.ts";
 import type { Catalog, EdgeEntry, NodeEntry } from "../../schema/catalog.ts";
 import { isAdditive } from "../../schema/derived.ts";
 import type { DerivedFact } from "../../schema/facts.ts";
-import { CONTRIBUTION, MEMO_SOURCE } from "../../schema/system-items.ts";
+import { readPlace, type StoredPlace } from "../../schema/stored-id.ts";
+import { CONTRIBUTION, MEMO_NODE, MEMO_SOURCE } from "../../schema/system-items.ts";
 import { factKeyItem } from "../../schema/system-key-item.ts";
 import { memoOf, memosOver } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item, Key, QueryInput } from "../../transport/operations.ts";
 import type { CallContext, Session } from "../session.ts";
-import type { FactHolder } from "./contributions.ts";
+import { type FactHolder, holderOf, memoKey, overText, type Place } from "./contributions.ts";
 
 const streamed = new WeakMap<NodeEntry | EdgeEntry, readonly DerivedFact[]>();
 
@@ -27,10 +29,45 @@ export const streamedFacts = ({ facts }: Catalog, entry: NodeEntry | EdgeEntry):
 /** True if the values of an aggregate add up, so that the item of the node's facts holds them. */
 export const isKeptInFacts = ({ operation }: Pick<DerivedFact, "operation">): boolean => isAdditive(operation);
 
-/** Reads all memos of a node or edge over one kind of rows, strongly consistent, a page at a time: what each contributes, and its row's key. */
+/** The place that a memo is of; undefined for another item. */
+export const readMemoPlace = (memo: Item): (StoredPlace & { readonly source: Key }) | undefined => {
+  const [text, source] = [memo[MEMO_NODE], memo[MEMO_SOURCE]];
+  if (!text || !("S" in text) || !source || !("M" in source)) return undefined;
+  const place = readPlace(text.S);
+  return place && { ...place, source: source.M };
+};
+
+/** The place that a memo says it is of; undefined where the model has no such node or edge, or aggregates other rows of it. */
+export const placeOfMemo = (catalog: Catalog, memo: Item): Place | undefined => {
+  const place = readMemoPlace(memo);
+  const holder = place && holderOf(catalog, place.node, place.id);
+  if (!holder || !streamedFacts(catalog, holder.entry).some((fact) => overText(fact) === place.over)) return undefined;
+  return { holder, over: place.over, source: place.source };
+};
+
+/** The key at which a memo has to lie, if it lies at another one: nothing takes off there what it adds. */
+export const otherKeyOfMemo = (catalog: Catalog, memo: Item): Key | undefined => {
+  const place = placeOfMemo(catalog, memo);
+  const key = place && memoKey(catalog, place);
+  return key && Object.keys(key).some((attribute) => !sameAttribute(memo[attribute], key[attribute])) ? key : undefined;
+};
+
+/** Which memos are read. */
+interface MemoReading {
+  readonly holder: FactHolder;
+  readonly over: string;
+  readonly own?: boolean;
+  readonly context: CallContext;
+}
+
+/**
+ * Reads all memos of a node or edge over one kind of rows, strongly consistent, a page at a time: what each contributes, and its row's key.
+ *
+ * @param own true to pass over a memo under a key that is not its own, which nothing takes off
+ */
 export const eachMemo = async (
   session: Session,
-  { holder, over, context }: { readonly holder: FactHolder; readonly over: string; readonly context: CallContext },
+  { holder, over, own = false, context }: MemoReading,
   take: (contribution: Item, source: Key) => void,
 ): Promise<void> => {
   const { catalog } = session;
@@ -42,7 +79,7 @@ export const eachMemo = async (
   const input: QueryInput = {
     TableName: catalog.table,
     KeyConditionExpression: `${p} = :p AND begins_with(${s}, :s)`,
-    ProjectionExpression: `${c}, ${k}`,
+    ProjectionExpression: own ? `${c}, ${k}, ${s}` : `${c}, ${k}`,
     ...(Object.keys(names).length > 0 ? { ExpressionAttributeNames: names } : {}),
     ExpressionAttributeValues: { ":p": partition, ":s": { S: memosOver(over) } },
     ConsistentRead: true,
@@ -53,7 +90,9 @@ export const eachMemo = async (
     const output = await session.send("Query", start ? { ...input, ExclusiveStartKey: start } : input, context);
     for (const item of output.Items ?? []) {
       const [value, source] = [item[CONTRIBUTION], item[MEMO_SOURCE]];
-      if (value && "M" in value && source && "M" in source) take(value.M, source.M);
+      if (!value || !("M" in value) || !source || !("M" in source)) continue;
+      if (own && !sameAttribute(item[sortKey], memoKey(catalog, { holder, over, source: source.M })[sortKey])) continue;
+      take(value.M, source.M);
     }
     start = output.LastEvaluatedKey;
   } while (start);

@@ -28,7 +28,7 @@ const addMemos = async (session: Session, holder: FactHolder, context: CallConte
   const sums: Record<string, string> = {};
   const places: Place[] = [];
   for (const over of new Set(streamedFacts(session.catalog, holder.entry).map(overText)))
-    await eachMemo(session, { holder, over, context }, (contribution, source) => {
+    await eachMemo(session, { holder, over, own: true, context }, (contribution, source) => {
       addDifference(sums, {}, contribution);
       places.push({ holder, over, source });
     });

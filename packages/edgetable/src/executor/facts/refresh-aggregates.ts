@@ -3,16 +3,15 @@ import type { UpdateStep } from "../../ir/write-plan.ts";
 import { decimalIn, sameAttribute } from "../../requests/attribute-value.ts";
 import { encodeTransaction } from "../../requests/encode-write.ts";
 import { CONTRIBUTION, EXPIRES, FACTS_TYPE, MEMO_NODE, MEMO_SOURCE, MEMO_TYPE, REVISION } from "../../schema/system-items.ts";
-import { placeText, readPlace, type StoredPlace } from "../../schema/stored-id.ts";
+import { placeText } from "../../schema/stored-id.ts";
 import { factKeyItem, systemType } from "../../schema/system-key-item.ts";
-import { memoOf } from "../../schema/system-keys.ts";
 import type { AttributeValue, CancellationReason, Item, Key } from "../../transport/operations.ts";
 import { addDecimals, negateDecimal, parseDecimal, sameDecimals } from "../../util/decimal.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { newToken } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
-import { type Contribution, contributionsOf, type FactHolder, type Place, placeId, sourceName } from "./contributions.ts";
+import { type Contribution, contributionsOf, type FactHolder, memoKey, type Place, placeId } from "./contributions.ts";
 
 /** "TransactWriteItems: 100 items" (ServiceQuotas): the memos of a node, and the item that holds its facts. */
 const ITEMS_AT_ONCE = 100;
@@ -108,17 +107,6 @@ export const sameStored = (a: AttributeValue | undefined, b: AttributeValue | un
 export const sameContribution = (a: Contribution = {}, b: Contribution = {}): boolean =>
   Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((name) => sameStored(a[name], b[name]));
 
-/** The place that a memo is of; undefined for another item. */
-export const readMemoPlace = (memo: Item): (StoredPlace & { readonly source: Key }) | undefined => {
-  const [text, source] = [memo[MEMO_NODE], memo[MEMO_SOURCE]];
-  if (!text || !("S" in text) || !source || !("M" in source)) return undefined;
-  const place = readPlace(text.S);
-  return place && { ...place, source: source.M };
-};
-
-const memoKey = ({ catalog }: Session, { holder, over, source }: Place): Key =>
-  factKeyItem(catalog, memoOf(holder.facts, over, sourceName(catalog, source)));
-
 /** A place with its memo and its row's item as they were read, in this order. */
 interface ReadPlace {
   readonly place: Place;
@@ -132,7 +120,7 @@ interface ReadPlace {
  */
 const readPlaces = async (session: Session, places: readonly Place[], context: CallContext): Promise<readonly ReadPlace[]> => {
   const { catalog } = session;
-  const memoKeys = places.map((place) => memoKey(session, place));
+  const memoKeys = places.map((place) => memoKey(catalog, place));
   const memos = byIdentity(catalog, await batchGet(session, { keys: memoKeys, consistent: true }, context));
   const sources = new Map(places.map(({ source }) => [identity(catalog, source), source]));
   const rows = byIdentity(catalog, await batchGet(session, { keys: [...sources.values()], consistent: true }, context));
@@ -167,7 +155,7 @@ const memoStep = (session: Session, { place, memo, want }: ReadPlace): UpdateSte
   };
   return {
     kind: "update",
-    key: memoKey(session, place),
+    key: memoKey(catalog, place),
     terms: [{ kind: "equals", attribute: REVISION, value: read, failure: { reason: "staleRead" } }],
     shape: undefined,
     changes: { set, remove: isGone ? [] : [expires], add: {}, append: {} },

@@ -2,11 +2,11 @@ import type { Catalog } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
 import { identity } from "../read-rows.ts";
 import type { CallContext, Session } from "../session.ts";
-import { type FactHolder, holderOf, overText, type Place } from "./contributions.ts";
+import type { FactHolder, Place } from "./contributions.ts";
 import { rebuildAllSums } from "./rebuild-facts.ts";
 import { projectFacts } from "./project-facts.ts";
-import { streamedFacts } from "./read-memos.ts";
-import { readMemoPlace, refreshAggregates } from "./refresh-aggregates.ts";
+import { placeOfMemo, readMemoPlace, streamedFacts } from "./read-memos.ts";
+import { refreshAggregates } from "./refresh-aggregates.ts";
 import { type FailedCopies, refreshCopies, refreshFanOut } from "./refresh-copies.ts";
 import { hasCounters, rollUpNodes } from "./roll-up-counters.ts";
 import { allOf, type Triggered } from "./triggers.ts";
@@ -62,15 +62,11 @@ export const refreshTriggered = async <Cause>(
 };
 
 const ofMemo = (session: Session, item: Item): Triggered | undefined => {
-  const memo = readMemoPlace(item);
-  if (!memo) return undefined;
-  const holder = holderOf(session.catalog, memo.node, memo.id);
+  if (!readMemoPlace(item)) return undefined;
   // The model has no such node or edge any more, or aggregates other rows of it: what was counted stays as it is. Taking it off
   // would make sums wrong that were added up from the memos over the rows that the model names.
-  if (!holder || !streamedFacts(session.catalog, holder.entry).some((fact) => overText(fact) === memo.over))
-    return { places: [], holders: [], copies: [], fanOuts: [] };
-  const place: Place = { holder, over: memo.over, source: memo.source };
-  return { places: [place], holders: [], copies: [], fanOuts: [] };
+  const place = placeOfMemo(session.catalog, item);
+  return { places: place ? [place] : [], holders: [], copies: [], fanOuts: [] };
 };
 
 /** How many items a refresh looked at. */

@@ -1,0 +1,99 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { count, defineGraph, distinct, edge, max, node, sum } from "../index.ts";
+import { openFactsLab } from "../streams/facts-lab.test-support.ts";
+import type { Item } from "../transport/operations.ts";
+import { verify, type VerifyOptions } from "./index.ts";
+
+const id = z.string();
+const stream = { freshness: "stream" } as const;
+const modelIn = (table: string) =>
+  defineGraph({
+    table,
+    nodes: {
+      user: node({ key: "USER#{id}", schema: z.object({ id }) }),
+      course: node({
+        key: "COURSE#{id}",
+        schema: z.object({ id }),
+        derived: {
+          users: count({ in: "takes", ...stream }),
+          points: sum({ in: "takes", of: "grade", ...stream }),
+          best: max({ in: "takes", of: "grade" }),
+          grades: distinct({ in: "takes", of: "grade" }),
+        },
+      }),
+    },
+    edges: { takes: edge({ from: "user", to: "course", schema: z.object({ grade: z.number() }) }) },
+  });
+
+const verified = async (db: object, options: VerifyOptions = {}) => {
+  const { kinds, clean } = await verify(db, { settle: 1, staleAfter: 1, ...options });
+  return { clean, found: Object.fromEntries(kinds.map(({ kind, count: all, repaired }) => [kind, [all, repaired]])), kinds };
+};
+
+const textAt = (item: Item, name: string): string => {
+  const value = item[name];
+  return value && "S" in value ? value.S : "";
+};
+
+interface Keys {
+  readonly pk: string;
+  readonly sk: string;
+}
+const damages: Readonly<Record<string, (at: Keys) => Keys & { readonly stays: boolean }>> = {
+  "lies under another key": ({ pk, sk }) => ({ pk, sk: `${sk}x`, stays: false }),
+  "is there twice": ({ pk, sk }) => ({ pk, sk: `${sk}x`, stays: true }),
+  "lies with another node": ({ pk, sk }) => ({ pk: pk.replace("$Sc$S", "$Sd$S"), sk, stays: false }),
+  "lies with another node, too": ({ pk, sk }) => ({ pk: pk.replace("$Sc$S", "$Sd$S"), sk, stays: true }),
+  "lies with no node": ({ pk, sk }) => ({ pk: `${pk}x`, sk, stays: true }),
+};
+
+for (const [name, move] of Object.entries(damages))
+  test(`a memo that ${name} is found and removed, and the facts are right`, async () => {
+    const { db, lab, session } = await openFactsLab(modelIn);
+    try {
+      for (const user of ["a", "b", "e"]) await db.user.create({ id: user }).orThrow();
+      for (const course of ["c", "d"]) await db.course.create({ id: course }).orThrow();
+      await db.takes.put({ id: "a" }, { id: "c" }, { grade: 1 });
+      await db.takes.put({ id: "b" }, { id: "c" }, { grade: 2 });
+      await db.takes.put({ id: "e" }, { id: "d" }, { grade: 3 });
+      await lab.drain(session);
+      expect((await verified(db)).found).toEqual({});
+      const rows = async () => [await db.course.get({ id: "c" }), await db.course.get({ id: "d" })];
+      const right = [
+        { id: "c", users: 2, points: 3, best: 2, grades: 2 },
+        { id: "d", users: 1, points: 3, best: 3, grades: 1 },
+      ];
+      expect(await rows()).toEqual(right);
+      const memo = (await lab.items()).find((item) => textAt(item, "~node").includes('"c"') && "~source" in item)!;
+      const { stays, ...moved } = move({ pk: textAt(memo, "pk"), sk: textAt(memo, "sk") });
+      const key = { pk: { S: moved.pk }, sk: { S: moved.sk } };
+      const { transport } = lab.engine;
+      if (!stays) await transport.send("DeleteItem", { TableName: lab.table, Key: { pk: memo["pk"]!, sk: memo["sk"]! } });
+      await transport.send("PutItem", { TableName: lab.table, Item: { ...memo, ...key } });
+
+      const { clean, kinds } = await verified(db);
+      expect(clean).toBe(false);
+      expect(kinds.flatMap(({ examples }) => examples)).toContainEqual(
+        expect.objectContaining({
+          kind: "staleFact",
+          key,
+          definition: "course",
+          other: { pk: memo["pk"], sk: memo["sk"] },
+          reason: expect.stringMatching(/^A memo lies under a key that is not its own/) as string,
+        }),
+      );
+      const repaired = await verified(db, { repair: true });
+      expect(repaired.clean).toBe(true);
+      expect(await rows()).toEqual(right);
+      expect((await verified(db)).found).toEqual({});
+      expect((await lab.items()).some((item) => textAt(item, "pk") === moved.pk && textAt(item, "sk") === moved.sk)).toBe(false);
+      await lab.drain(session);
+      for (const user of ["a", "b"]) await db.takes.unlink({ id: user }, { id: "c" });
+      await lab.drain(session);
+      expect(await rows()).toEqual([{ id: "c", users: 0, points: 0, grades: 0 }, right[1]]);
+      expect((await verified(db)).found).toEqual({});
+    } finally {
+      await lab.stop();
+    }
+  });
