@@ -1,4 +1,5 @@
 import { encodeGet } from "../requests/encode-read.ts";
+import type { DescribedTypes } from "../schema/describe-types.ts";
 import type { ValueStorage } from "../schema/definition.ts";
 import type { EndedRenamings, ModelDescription } from "../schema/describe-model.ts";
 import { MIGRATION, MODEL } from "../schema/system-items.ts";
@@ -11,6 +12,8 @@ export interface RecordedModel {
   /** 16 hexadecimal digits that identify the model's keys, indexes, shards and expiry. */
   readonly hash: string;
   readonly model: ModelDescription;
+  /** The attributes of its schemas; undefined in a record of an earlier build. */
+  readonly types?: DescribedTypes | undefined;
   /** Renamings that have ended, of which the model says nothing any more. */
   readonly renamed?: EndedRenamings | undefined;
 }

@@ -1,6 +1,9 @@
 import type { RecordedModel } from "../executor/model-record.ts";
 import { type Catalog, keyAttributes } from "../schema/catalog.ts";
-import { changedEdges, describedEntry, goesBack, lackingCopy, type ModelDescription } from "../schema/describe-model.ts";
+import { describeTypes } from "../schema/describe-types.ts";
+import { requiresValue } from "../schema/standard-schema.ts";
+import { own } from "../util/row.ts";
+import { changedEdges, definitionOf, describedEntry, goesBack, lackingCopy, type ModelDescription } from "../schema/describe-model.ts";
 
 /** What a plan says of changes of definitions. */
 interface DefinitionChanges {
@@ -12,6 +15,7 @@ interface FormChanges {
   /** Attributes whose values may be stored in another form than the model writes, as `person.fullName`. */
   readonly attributes: readonly string[];
   readonly refusals: readonly string[];
+  readonly notes: readonly string[];
 }
 
 /** Renamed and retyped attributes that the recorded model has otherwise. */
@@ -54,7 +58,69 @@ export const changedForms = (
           `Items of "${definition}" hold "${name}" ${old === undefined ? "in its old type" : `as "${old}"`}. Keep it in ${old === undefined ? "retyped" : "renamed"}, with stored: "new", until a migration has converted them.${back}`,
         );
       }
-  return { attributes: [...attributes], refusals: [...refusals] };
+  const ended = endedForms(catalog, current, model, inPlace);
+  return { attributes: [...attributes], refusals: [...refusals, ...ended.refusals], notes: ended.notes };
+};
+
+const RENAMED_BACK = (definition: string, to: string, from: string): string =>
+  `Items of "${definition}" hold "${from}" as "${to}": it was renamed. To go back, migrate with finish to the model with renamed: { ${to}: "${from}" }, which stores the old name again, and to this model then. Or pass inPlace if "${from}" is another attribute now.`;
+
+/** Attributes whose items are all in the new form, and of which the model says nothing any more: it has that form, or the old one. */
+const endedForms = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription, inPlace: boolean): DefinitionChanges => {
+  const refusals = new Set<string>();
+  const notes = new Set<string>();
+  const types = describeTypes(catalog);
+  for (const [definition, names] of Object.entries(current?.renamed ?? {}))
+    for (const [to, from] of Object.entries(names))
+      if (!inPlace && goesBack(catalog, definition, { from, to })) refusals.add(RENAMED_BACK(definition, to, from));
+  for (const [id, { former = {} }] of Object.entries(current?.model.items ?? {}))
+    for (const [name, { stored, name: old, retyped }] of Object.entries(former)) {
+      if (stored !== "new" || !model.items[id] || model.items[id].former?.[name]) continue;
+      const definition = definitionOf(id);
+      if (old !== undefined && goesBack(catalog, definition, { from: old, to: name })) {
+        if (!inPlace) refusals.add(RENAMED_BACK(definition, name, old));
+        continue;
+      }
+      const [was, is] = [current?.types?.[definition]?.[name], types[definition]?.[name]];
+      if (retyped && was && is && was !== is && !inPlace)
+        refusals.add(
+          `Items of "${definition}" hold "${name}" in its new type (${was}), and the model says ${is}. To go back, migrate with finish to the model with ${name} in retyped, which stores the old type again by back, and to this model then. Or pass inPlace if no item holds the new type.`,
+        );
+      else
+        notes.add(
+          `This model does not read the old form of "${name}"${old === undefined ? "" : ` ("${old}")`} of "${definition}". If a program from before the change has written since the last migration, run the migration to the recorded model with again and finish first.`,
+        );
+    }
+  return { refusals: [...refusals], notes: [...notes] };
+};
+
+/** Attributes that existing rows lack or hold in another type, as far as the record and the schemas tell. No migration changes them. */
+export const changedTypes = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): readonly string[] => {
+  const notes: string[] = [];
+  for (const [definition, now] of Object.entries(describeTypes(catalog))) {
+    const before = own(current?.types ?? {}, definition);
+    if (!before) continue;
+    const formerIn = (items: ModelDescription["items"]): readonly (readonly [string, string | undefined])[] =>
+      Object.entries(items).flatMap(([id, { former = {} }]) =>
+        definitionOf(id) === definition ? Object.entries(former).map(([name, one]) => [name, one.name] as const) : [],
+      );
+    const known = new Set(formerIn(model.items).map(([name]) => name));
+    const recorded = formerIn(current?.model.items ?? {});
+    const { schema } = (own(catalog.nodes, definition) ?? own(catalog.edges, definition) ?? own(catalog.parts, definition))!.definition;
+    for (const [name, is] of Object.entries(now)) {
+      if (known.has(name) || recorded.some((names) => names.includes(name))) continue;
+      const was = own(before, name);
+      if (was === undefined && requiresValue(schema, name))
+        notes.push(
+          `Rows of "${definition}" that are there already have no "${name}", which the schema requires, and the migration gives them none. If it is a new name of an attribute, declare renamed; else make it optional, or write it to every row before programs rely on it.`,
+        );
+      else if (was && is && was !== is)
+        notes.push(
+          `Rows of "${definition}" hold "${name}" as ${was}, and the model says ${is}: the migration does not convert them. Declare retyped, or write the attribute to every row anew.`,
+        );
+    }
+  }
+  return notes;
 };
 
 /** What becomes of rows whose times the recorded model keeps otherwise, or not at all. */

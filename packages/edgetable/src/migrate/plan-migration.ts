@@ -13,7 +13,7 @@ import {
 } from "../schema/describe-model.ts";
 import { unkept } from "../executor/administer-table.ts";
 import { derivePrice, indexPrice, movePrice, passPrice, reservePrice, reshardPrice, type StepPrice, type TableSize } from "./prices.ts";
-import { changedForms, changedStorage, changedTimes, droppedKinds, unkeptItems } from "./changed-definitions.ts";
+import { changedForms, changedStorage, changedTimes, changedTypes, droppedKinds, unkeptItems } from "./changed-definitions.ts";
 import type { ModelRecord } from "../executor/model-record.ts";
 import type { TableDescription } from "../transport/operations.ts";
 
@@ -410,8 +410,7 @@ export const planMigration = (ground: MigrationGround, { inPlace, again }: PlanS
   const wanted = new Set(catalog.indexes.map(({ name }) => name));
   for (const name of Object.keys(record.current?.model.indexes ?? {}))
     if (!wanted.has(name) && there.has(name)) steps.push({ kind: "deleteIndex", index: name, says: `delete the index "${name}"` });
-  if (record.current?.hash !== hash || record.migration || (again && steps.length > 0))
-    steps.push({ kind: "record", says: "record the model in the table" });
+  if (record.current?.hash !== hash || record.migration || again) steps.push({ kind: "record", says: "record the model in the table" });
   const refusals = [
     ...impossible(ground, model),
     ...storage.refusals,
@@ -439,6 +438,8 @@ export const planMigration = (ground: MigrationGround, { inPlace, again }: PlanS
       entries.filter(({ index }) => changed.has(index)),
       [
         ...changedTimes(catalog, record.current, model).notes,
+        ...changedTypes(catalog, record.current, model),
+        ...forms.notes,
         ...computed.notes,
         ...storage.notes,
         ...unkeptItems(record.current?.model, model),

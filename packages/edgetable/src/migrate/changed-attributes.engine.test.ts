@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineGraph } from "../client/define-graph.ts";
+import { node } from "../schema/definition.ts";
+import type { Renaming, Retyping } from "../schema/former.ts";
+import { fast, lab, openMigrationsLab } from "./migrations-lab.test-support.ts";
+
+openMigrationsLab();
+
+const id = z.string();
+const digits: Retyping = { from: z.string().regex(/^\d+$/), with: Number, back: String };
+
+/** Models of the same issues, which name or type one attribute otherwise. */
+const model = (
+  attributes: Readonly<Record<string, z.ZodType>>,
+  former: { renamed?: Readonly<Record<string, Renaming>>; retyped?: Readonly<Record<string, Retyping>> } = {},
+) =>
+  defineGraph({
+    table: lab.table,
+    nodes: {
+      issue: node({ key: "I#{id}", schema: z.object({ id, ...attributes }) as z.ZodObject<{ id: typeof id }>, ...(former as object) }),
+    },
+  }).connect({ transport: lab.engine.transport });
+
+const named = {
+  before: () => model({ name: id }),
+  one: () => model({ title: id }, { renamed: { title: "name" } }),
+  two: () => model({ title: id }, { renamed: { title: { from: "name", stored: "new" } } }),
+  three: () => model({ title: id }),
+};
+const typed = {
+  before: () => model({ prio: z.string() }),
+  one: () => model({ prio: z.int() }, { retyped: { prio: digits } }),
+  two: () => model({ prio: z.int() }, { retyped: { prio: { ...digits, stored: "new" } } }),
+  three: () => model({ prio: z.int() }),
+};
+
+const begin = async (db: ReturnType<typeof model>, row: object): Promise<void> => {
+  await db.table.create();
+  await db.issue.put({ id: "1", ...row }).orThrow();
+};
+const finish = async (db: ReturnType<typeof model>, options: object = {}) => db.migrations.run({ ...fast, finish: true, ...options });
+
+const UNSUPPORTED = "migrate.unsupported";
+
+test("after a renaming has ended, the model from before it is refused, and the way back is told and works", async () => {
+  for (const ended of [false, true]) {
+    await lab.engine.transport.send("DeleteTable", { TableName: lab.table }).catch(() => undefined);
+    await begin(named.before(), { name: "n" });
+    await finish(named.one());
+    await finish(named.two());
+    if (ended) await finish(named.three());
+    expect((await named.before().migrations.plan()).refusals).toEqual([
+      'Items of "issue" hold "name" as "title": it was renamed. To go back, migrate with finish to the model with renamed: { title: "name" }, which stores the old name again, and to this model then. Or pass inPlace if "name" is another attribute now.',
+    ]);
+    await expect(finish(named.before())).rejects.toMatchObject({ code: UNSUPPORTED });
+    expect(await finish(named.one())).toMatchObject({ complete: true, changed: 1 });
+    expect(await finish(named.before())).toMatchObject({ complete: true });
+    await named.before().table.create();
+    expect(await named.before().issue.get({ id: "1" })).toEqual({ id: "1", name: "n" });
+  }
+});
+
+test("after a retyping has ended, the model of the old type is refused, and the way back is told and works", async () => {
+  await begin(typed.before(), { prio: "7" });
+  await finish(typed.one());
+  await finish(typed.two());
+  expect((await typed.before().migrations.plan()).refusals).toEqual([
+    'Items of "issue" hold "prio" in its new type (number), and the model says text. To go back, migrate with finish to the model with prio in retyped, which stores the old type again by back, and to this model then. Or pass inPlace if no item holds the new type.',
+  ]);
+  await expect(finish(typed.before())).rejects.toMatchObject({ code: UNSUPPORTED });
+  expect((await typed.three().migrations.plan()).refusals).toEqual([]);
+  await finish(typed.one());
+  await finish(typed.before(), { inPlace: true });
+  expect(await typed.before().issue.get({ id: "1" })).toEqual({ id: "1", prio: "7" });
+});
+
+test("a plan notes attributes that existing rows lack or hold in another type", async () => {
+  await begin(named.before(), { name: "n" });
+  expect(await named.three().migrations.plan()).toMatchObject({
+    refusals: [],
+    notes: [expect.stringContaining('Rows of "issue" that are there already have no "title", which the schema requires') as string],
+  });
+  expect((await model({ name: id, title: id.optional() }).migrations.plan()).notes).toEqual([]);
+  expect((await model({ name: id, title: id.default("") }).migrations.plan()).notes).toEqual([]);
+  expect((await named.one().migrations.plan()).notes).toEqual([]);
+  expect((await model({ name: z.int() }).migrations.plan()).notes).toEqual([
+    expect.stringContaining('Rows of "issue" hold "name" as text, and the model says number'),
+  ]);
+  // Also once the retyping is forgotten.
+  await lab.engine.transport.send("DeleteTable", { TableName: lab.table });
+  await begin(typed.before(), { prio: "7" });
+  for (const step of [typed.one, typed.two, typed.three]) {
+    expect((await step().migrations.plan()).notes.filter((text) => !text.includes("again and finish"))).toEqual([]);
+    await finish(step());
+  }
+  expect((await typed.before().migrations.plan()).notes).toEqual([
+    expect.stringContaining('Rows of "issue" hold "prio" as number, and the model says text'),
+  ]);
+});
+
+test("the plan of the last step says to look again for what programs from before a renaming wrote", async () => {
+  await begin(named.before(), { name: "n" });
+  await finish(named.one());
+  await finish(named.two());
+  expect((await named.three().migrations.plan()).notes).toEqual([
+    expect.stringMatching(/"name".*run the migration to the recorded model with again and finish first/),
+  ]);
+});
