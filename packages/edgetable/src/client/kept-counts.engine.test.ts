@@ -130,8 +130,9 @@ describe("count() takes a kept count", () => {
     expect(await db.course(maths).in("takes").count({ kept: "none" })).toBe(2);
     expect(await db.course(maths).in("takes").using("reverse").count()).toBe(2);
     expect(await off.course(maths).in("takes").count()).toBe(2);
-    // A connection that did not create the table reads its record beside its first Query of an index.
-    expect(operations()).toEqual(["Query", "Query", "GetItem", "Query"]);
+    // A connection that did not create the table reads its record beside its first Query of an index: either may be answered first.
+    expect(operations().slice(0, 2)).toEqual(["Query", "Query"]);
+    expect(operations().slice(2).toSorted()).toEqual(["GetItem", "Query"]);
     expect(() =>
       db
         .course(maths)
