@@ -205,12 +205,12 @@ export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt
       keyCondition += ` AND ${sort} <= :s`;
   }
   const placeholders = new Placeholders();
-  let filter = "";
-  if (step.filter.length > 0) {
-    const shape = defined(catalog.shapesById[step.shapes[0] ?? ""], "shape");
-    filter =
-      defined(filters, "filters").conditionExpression(shape, { conditions: step.filter, values: binding.values }, placeholders) ?? "";
-  }
+  const shape = catalog.shapesById[step.shapes[0] ?? ""];
+  const conditions = { conditions: step.filter, values: binding.values };
+  let filter =
+    step.filter.length === 0
+      ? ""
+      : (defined(filters, "filters").conditionExpression(defined(shape, "shape"), conditions, placeholders) ?? "");
   // An item without the attribute, or with a value that is not a number, never expires.
   if (livingAt !== undefined && catalog.ttl !== undefined && step.shapes.some((id) => catalog.shapesById[id]?.ttl !== undefined)) {
     values[NOW] = { N: String(livingAt) };

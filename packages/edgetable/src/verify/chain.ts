@@ -11,7 +11,7 @@ interface Link {
 }
 
 const linksOf = ({ facts: { copies, aggregates, summaries }, edges, parts }: Catalog): readonly Link[] => {
-  const root = (name: string): string => (isPath(name) ? stepsOf(name)[0]! : name);
+  const root = (name: string): string => (isPath(name) ? stepsOf(name)[0] : name);
   const folds = [...aggregates.map((fact) => ({ ...fact, owner: fact.node })), ...summaries.map((fact) => ({ ...fact, owner: fact.edge }))];
   return [
     ...folds.map(({ owner, attribute, over, of, where }): Link => {
