@@ -70,10 +70,14 @@ export const judgeAlone = (judging: Judging, seen: Exclude<Seen, SeenRow>): void
     case "job": {
       const stored = item[KIND] && decodeValue(item[KIND]);
       // The positions of a stream's consumers outlive what they were for, or it would be read again.
-      if (storedNumber(item, UNTIL) > longAgo || stored === "stream") return;
+      if (stored === "stream") return;
+      // A released lease holds when it was released, below zero. At zero it says nothing, and only a job that is never deleted is told.
+      const until = storedNumber(item, UNTIL);
+      const isResumed = stored === "delete" || stored === "copy";
+      if (Math.abs(until) > longAgo || (until === 0 && item[UNTIL] && !isResumed)) return;
       const reason = `A job (${String(stored)}) that was cut off and not resumed.`;
       // What a deletion or a change of copies has begun is ended by resuming it.
-      const mend = stored === "delete" || stored === "copy" ? none("Resume it: db.jobs.resumeAll().") : orphan(removal);
+      const mend = isResumed ? none("Resume it: db.jobs.resumeAll().") : orphan(removal);
       return report(judging, { kind: "abandonedJob", key, attribute: UNTIL, stored, reason }, mend);
     }
     case "cursor": {

@@ -89,3 +89,29 @@ test("guards and markers that the model keeps no more are harmless, and a repair
   expect(await found(db)).toEqual({ clean: true, found: {} });
   expect(await db.user.create({ id: "y", email: "y@x", name: "W" })).toMatchObject({ reason: "notUnique" });
 });
+
+test("a job that was cut off is abandoned a day after it was last run, and not before", async () => {
+  const table = engine.freshTableName("stopped");
+  const db = defineGraph({ table, nodes: { user: node({ key: "U#{id}", schema: z.object({ id }) }) } }).connect({
+    transport: engine.transport,
+  });
+  await db.table.create();
+  const stopped = db.jobs.run("import", {}, (job) => {
+    job.save({ position: 7 });
+    throw new Error("stopped");
+  });
+  await expect(stopped).rejects.toThrow("stopped");
+  const [job] = await db.jobs.list();
+  expect(job).toMatchObject({ running: false, leasedUntil: 0 });
+  expect(await found(db, everything)).toEqual({ clean: true, found: {} });
+  expect(await db.jobs.list()).toEqual([job]);
+
+  const { Items = [] } = await engine.transport.send("Scan", { TableName: table });
+  const stored = Items.find((item) => "~until" in item)!;
+  const yesterday = String(Number((stored["~until"] as { readonly N: string }).N) + 86_400_000 + 60_000);
+  await engine.transport.send("PutItem", { TableName: table, Item: { ...stored, "~until": { N: yesterday } } });
+  expect((await found(db)).found).toEqual({ abandonedJob: [1, 0] });
+  // Whoever resumes it finds what it saved.
+  await db.jobs.run("import", {}, ({ saved }) => Promise.resolve(expect(saved).toMatchObject({ position: 7 })));
+  expect(await found(db)).toEqual({ clean: true, found: {} });
+});

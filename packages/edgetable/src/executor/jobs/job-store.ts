@@ -69,7 +69,7 @@ const encodeFacts = (facts: JobFacts): AttributeValue => {
 };
 
 const readJob = (session: Session, item: Item, id: string): Job => {
-  const leasedUntil = numberIn(item[UNTIL]);
+  const leasedUntil = Math.max(0, numberIn(item[UNTIL]));
   const stored = item[JOB_FACTS];
   const facts: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(stored && "M" in stored ? stored.M : {}))
@@ -248,7 +248,8 @@ const RELEASE_LIMIT = 2000;
  */
 export const releaseLease = async (session: Session, lease: Lease, facts?: JobFacts): Promise<void> => {
   const context = bookkeeping(session, Math.min(RELEASE_LIMIT, lease.duration));
-  await saveLease(session, lease, { until: 0, facts }, context).catch(() => undefined);
+  // Below zero: no process holds it, and verify tells when one last did.
+  await saveLease(session, lease, { until: -session.effects.now(), facts }, context).catch(() => undefined);
 };
 
 /** Deletes the state of a job that is done, unless another process has taken it. */
