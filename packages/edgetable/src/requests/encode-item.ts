@@ -2,6 +2,7 @@ import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { hasKey, keyBytes, renderTemplate, sameValue } from "../keys/template.ts";
 import { type Catalog, isHalfEntry, keyAttributes, type KindMatch, type Shape, otherPlace } from "../schema/catalog.ts";
 import { refuseStoredNames } from "../schema/check-values.ts";
+import type { CopyFact, DerivedFact } from "../schema/facts.ts";
 import { filledRow } from "../schema/fills.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
@@ -16,6 +17,10 @@ import { checkNewForm, oldValue } from "./former-fields.ts";
 const PARTITION_KEY_BYTES = 2048;
 const SORT_KEY_BYTES = 1024;
 
+// An attribute may be the sort key of the table and the partition key of an index: the smaller limit holds.
+const limitOf = ({ index, indexes }: Catalog, attribute: string): number =>
+  [index, ...indexes].some(({ sortKeys }) => sortKeys.includes(attribute)) ? SORT_KEY_BYTES : PARTITION_KEY_BYTES;
+
 /**
  * Gives the text of a key attribute back.
  *
@@ -24,14 +29,10 @@ const SORT_KEY_BYTES = 1024;
 export const checkLength = <Text extends string | undefined>(catalog: Catalog, attribute: string, text: Text): Text => {
   // A UTF-16 unit takes at most three bytes in UTF-8: short texts need no count.
   if (text === undefined || text.length * 3 <= SORT_KEY_BYTES) return text;
-  const bytes = keyBytes(text);
-  // An attribute may be the sort key of the table and the partition key of an index: the smaller limit holds.
-  const limit = [catalog.index, ...catalog.indexes].some(({ sortKeys }) => sortKeys.includes(attribute))
-    ? SORT_KEY_BYTES
-    : PARTITION_KEY_BYTES;
+  const [bytes, limit] = [keyBytes(text), limitOf(catalog, attribute)];
   if (bytes <= limit) return text;
   const message = `The key attribute "${attribute}" would be ${bytes} bytes; DynamoDB allows ${limit}. Shorten the values in it.`;
-  throw new EdgetableError("keys.tooLong", message, { details: { attribute, bytes, limit, text } });
+  throw new EdgetableError("keys.tooLong", message, { details: { attribute, bytes, limit } });
 };
 
 /**
@@ -39,7 +40,7 @@ export const checkLength = <Text extends string | undefined>(catalog: Catalog, a
  *
  * @throws {keys.incomplete} when a field that it needs is missing and the attribute is not declared sparse.
  */
-export const keyText = (shape: Shape, attribute: string, given: Row): string | undefined => {
+const keyText = (shape: Shape, attribute: string, given: Row): string | undefined => {
   const template = shape.keys[attribute];
   if (!template) return undefined;
   const row = shape.fills.length > 0 ? filledRow(shape.fills, given) : given;
@@ -54,19 +55,79 @@ export const keyText = (shape: Shape, attribute: string, given: Row): string | u
     throw new EdgetableError(
       "keys.incomplete",
       `"${shape.definition}" needs ${missing.map((field) => `"${field}"`).join(" and ")} to fill "${attribute}" (${template.source}). Give ${missing.length === 1 ? "it" : "them"}, or declare the index entry sparse if some items lack ${missing.length === 1 ? "it" : "them"}.`,
-      { details: { attribute, template: template.source, row } },
+      { details: { attribute, template: template.source, missing, row } },
     );
   }
   return text;
 };
 
+/** The derived attribute because of which a row has no such key; undefined if the error has another reason. */
+const unfitFact = ({ index, facts }: Catalog, shape: Shape, attribute: string, error: unknown): DerivedFact | CopyFact | undefined => {
+  const template = own(shape.keys, attribute);
+  if (!template || !isEdgetableError(error) || attribute === index.partitionKey || attribute === index.sortKey) return undefined;
+  const { field, missing = template.fields } = error.details;
+  const concerned = field === undefined ? (missing as readonly string[]) : [field as string];
+  const { kind, definition } = shape;
+  const derived = [
+    ...facts.copies.filter(({ onto }) => onto.kind === kind && onto.name === definition),
+    ...(kind === "node" ? facts.aggregates.filter(({ node }) => node === definition) : []),
+    ...(kind === "edge" ? facts.summaries.filter(({ edge }) => edge === definition) : []),
+  ];
+  return derived.find((fact) => concerned.some((path) => path === fact.attribute || path.startsWith(`${fact.attribute}.`)));
+};
+
+/**
+ * True if an index entry is left out because a derived value does not fit its key. The stream cannot refuse the value, and a
+ * writer of the row did not give it. A transaction can: it leaves out only what is declared sparse.
+ *
+ * @param error why there is no such key
+ */
+export const isLeftOut = (catalog: Catalog, shape: Shape, attribute: string, error: unknown): boolean => {
+  const fact = unfitFact(catalog, shape, attribute, error);
+  if (!fact) return false;
+  return fact.freshness === "stream" || ("beyond" in fact && fact.beyond === "job") || shape.sparse.includes(attribute);
+};
+
+/**
+ * A key with as much of a derived text as fits, in Edgetable's own layout, which reads nothing from the keys of indexes: an
+ * edge without a place in its order would be found by no neighbour. An empty text sorts before every other.
+ */
+const fittedText = (
+  catalog: Catalog,
+  shape: Shape,
+  attribute: string,
+  { row, field }: { readonly row: Row; readonly field: string },
+): string | undefined => {
+  const template = { ...defined(shape.keys[attribute], "key"), loose: true };
+  let value = row[field];
+  while (typeof value === "string") {
+    const text = defined(renderTemplate(template, { ...row, [field]: value }), "key");
+    const excess = keyBytes(text) - limitOf(catalog, attribute);
+    if (excess <= 0) return text;
+    if (value === "") return undefined;
+    // Never one half of a surrogate pair.
+    value = value.slice(0, -excess).replace(/[\uD800-\uDBFF]$/, "");
+  }
+  return undefined;
+};
+
 /**
  * One computed attribute of a row; undefined where it is left out.
  *
- * @throws what {@link keyText} and {@link checkLength} throw
+ * @throws what {@link keyText} and {@link checkLength} throw, unless a derived value does not fit
  */
 export const keyAttribute = (catalog: Catalog, shape: Shape, attribute: string, row: Row): AttributeValue | undefined => {
-  const text = checkLength(catalog, attribute, keyText(shape, attribute, row));
+  let text: string | undefined;
+  try {
+    text = checkLength(catalog, attribute, keyText(shape, attribute, row));
+  } catch (error) {
+    // A value that is not there is no value that does not fit: the entry has to be declared sparse.
+    if (isEdgetableError(error, "keys.incomplete")) throw error;
+    const mayFit = isEdgetableError(error, "keys.empty") || isEdgetableError(error, "keys.tooLong");
+    const fact = mayFit && catalog.escapes && !shape.sparse.includes(attribute) && unfitFact(catalog, shape, attribute, error);
+    text = fact ? fittedText(catalog, shape, attribute, { row, field: fact.attribute }) : undefined;
+    if (text === undefined && !isLeftOut(catalog, shape, attribute, error)) throw error;
+  }
   return text === undefined ? undefined : keyValue(shape.keys[attribute]!.type, text);
 };
 
@@ -111,14 +172,28 @@ export const keyOfItem = ({ index }: Catalog, item: Item): Key => {
 
 export { VERSION };
 
+/** Why a row is left out of an index because of a derived value; undefined where it is not, or where the value is not there. */
+export const whyLeftOut = (catalog: Catalog, shape: Shape, attribute: string, row: Row): EdgetableError | undefined => {
+  try {
+    checkLength(catalog, attribute, keyText(shape, attribute, row));
+  } catch (error) {
+    if (!isEdgetableError(error)) throw error;
+    const isUnfit = error.code !== "keys.incomplete" && isLeftOut(catalog, shape, attribute, error);
+    if (isUnfit && keyAttribute(catalog, shape, attribute, row) === undefined) return error;
+  }
+  return undefined;
+};
+
 /** Every computed attribute of a row, and its type attribute. */
 const computedAttributes = (catalog: Catalog, shape: Shape, row: Row, valueOf = keyAttribute): Record<string, AttributeValue> => {
   const item: Record<string, AttributeValue> = {};
+  let lacks = false;
   for (const attribute in shape.keys) {
     const value = valueOf(catalog, shape, attribute, row);
-    if (value !== undefined) item[attribute] = value;
+    if (value === undefined) lacks = true;
+    else item[attribute] = value;
   }
-  if (shape.mayLack || valueOf !== keyAttribute) {
+  if (lacks) {
     const halves = Object.keys(item).filter((attribute) => isHalfEntry(catalog, shape, attribute, (other) => !(other in item)));
     for (const attribute of halves) delete item[attribute];
   }
@@ -284,6 +359,8 @@ export const checkCarried = (shape: Shape, row: Row, written: (attribute: string
     const lost = template.fields.find(isLost);
     if (lost === undefined) continue;
     const missing = template.fields.filter((field) => (valueAt(row, field) ?? null) === null);
+    // A derived value that does not fit: it can be computed again.
+    if (missing.length === 0 && hasKey(template, row)) continue;
     throw new EdgetableError(
       "keys.incomplete",
       `"${lost}" of "${shape.definition}" is stored in "${attribute}" (${template.source}) alone, which cannot be filled without ${missing.map((field) => `"${field}"`).join(" and ")}. Give both or none.`,

@@ -237,7 +237,6 @@ const buildShape = (seed: ShapeSeed, { definition, layout, escapes }: Context): 
     sparse,
     required: sparse.flatMap((attribute) => own(keys, attribute)?.fields ?? []).filter((field) => requiresValue(settings.schema, field)),
     halves: item?.halves ?? false,
-    mayLack: sparse.length > 0 || Object.values(parsed).some(({ when }) => when !== undefined),
     stored,
     fields: Object.fromEntries([...both, ...Object.entries(stored).map(([name, attribute]) => [attribute, name] as const)]),
     former,

@@ -106,8 +106,6 @@ export interface Shape {
   readonly required: readonly string[];
   /** True if one key of an index may be written without the other. */
   readonly halves: boolean;
-  /** True if items may lack a computed attribute: one that is sparse, or has a condition. */
-  readonly mayLack: boolean;
   /** Stored attribute by row field, where they differ; `fields` is the inverse. */
   readonly stored: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<string, string>>;

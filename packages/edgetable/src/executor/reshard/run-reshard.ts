@@ -1,7 +1,8 @@
 import { renderPartitions } from "../../keys/partitions.ts";
 import { growthOf, type Template } from "../../keys/template.ts";
 import { decodeItem, shapeOf } from "../../requests/decode-item.ts";
-import { checkLength, keyOfItem, keyText } from "../../requests/encode-item.ts";
+import { keyTextOf } from "../../requests/attribute-value.ts";
+import { keyAttribute, keyOfItem } from "../../requests/encode-item.ts";
 import { encodePartition } from "../../requests/encode-direct.ts";
 import { encodeSingle } from "../../requests/encode-write.ts";
 import type { UpdateStep, Term } from "../../ir/write-plan.ts";
@@ -106,7 +107,8 @@ const moveItem = async (session: Session, place: OldPlace, item: Item, context: 
   const from = own(item, attribute);
   const shape = shapeOf(catalog, place.shapes, item);
   if (!shape || from === undefined) return false;
-  const to = checkLength(catalog, attribute, keyText(shape, attribute, decodeItem(catalog, shape, item)));
+  const value = keyAttribute(catalog, shape, attribute, decodeItem(catalog, shape, item));
+  const to = value && keyTextOf(value);
   if (to === undefined || ("S" in from && from.S === to)) return false;
   // The key is changed only if it, and the attributes that decide its shard count, are as they were read.
   const deciding = (shape.keys[attribute]?.optional ?? []).flatMap((field) => [

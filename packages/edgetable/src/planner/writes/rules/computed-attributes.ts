@@ -8,6 +8,7 @@ import {
   checkCarried,
   checkMatch,
   encodeField,
+  isLeftOut,
   keyAttribute,
   keyOfItem,
   placesOf,
@@ -325,15 +326,12 @@ const computedValue = (
   try {
     return keyAttribute(catalog, shape, attribute, after);
   } catch (error) {
+    if (isLeftOut(catalog, shape, attribute, error)) return undefined;
     if (!isRead || isTableKey(catalog, attribute) || !isEdgetableError(error)) throw error;
-    const { field } = error.details;
+    const { field, missing } = error.details;
     let concerned = template.within;
     if (typeof field === "string") concerned = withinOf(template, [field]);
-    else if (error.code === "keys.incomplete")
-      concerned = withinOf(
-        template,
-        template.fields.filter((one) => !template.optional.includes(one) && (valueAt(after, one) ?? null) === null),
-      );
+    else if (Array.isArray(missing)) concerned = withinOf(template, missing).filter((one) => !template.optional.includes(one));
     if (concerned.some((one) => isChanged(changes, one))) throw error;
     return undefined;
   }
