@@ -44,3 +44,6 @@ export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void>
       resolve();
     }, milliseconds);
   });
+
+/** A value that follows from another row: undefined in place of a Date that another program wrote in a form that cannot be read. */
+export const readableValue = (value: unknown): unknown => (value instanceof Date && Number.isNaN(value.getTime()) ? undefined : value);

@@ -6,7 +6,7 @@ import { renderPartitions } from "../keys/partitions.ts";
 import { encodeField as encodeKeyField, readTemplate, sameValue, type Template } from "../keys/template.ts";
 import { decodeValue, encodeValue, keyTextOf, sameAttribute } from "../requests/attribute-value.ts";
 import { driftedFields } from "../requests/decode-item.ts";
-import { encodeField, expectedAttributes } from "../requests/encode-item.ts";
+import { encodeField, expectedAttributes, whyLeftOut } from "../requests/encode-item.ts";
 import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
 import type { Maybe } from "../schema/check-values.ts";
 import { derivedNames } from "../schema/facts.ts";
@@ -178,6 +178,38 @@ const invalidFinding = (seen: SeenRow, error: unknown): Finding => {
   };
 };
 
+/** A Date or expiry time that another program wrote in a form that cannot be read. */
+const untimedFinding = ({ row, key, shape, item, subject }: SeenRow): Finding | undefined => {
+  const times = shape.ttl === undefined ? shape.dates : [...shape.dates, shape.ttl];
+  for (const field of times) {
+    const value = own(row, field);
+    // What follows from other rows is compared with these.
+    if ((value ?? null) === null || derivedNames(subject.entry.definition).includes(field)) continue;
+    try {
+      encodeField(shape, field, value);
+    } catch (error) {
+      if (!isEdgetableError(error)) throw error;
+      const attribute = shape.stored[field] ?? field;
+      const stored = shown(own(item, attribute));
+      return { kind: "invalid", key, definition: shape.definition, attribute, stored, reason: error.message };
+    }
+  }
+  return undefined;
+};
+
+/** A derived value for which a row is left out of an index that is not sparse. */
+const unkeyedFinding = (catalog: Catalog, { row, key, shape, item }: SeenRow): Finding | undefined => {
+  for (const attribute in shape.keys) {
+    if (attribute in item || shape.sparse.includes(attribute)) continue;
+    const error = whyLeftOut(catalog, shape, attribute, row);
+    if (!error) continue;
+    const { field } = error.details;
+    const reason = `The row is left out of the index: ${error.message}`;
+    return { kind: "invalid", key, definition: shape.definition, attribute: typeof field === "string" ? field : attribute, reason };
+  }
+  return undefined;
+};
+
 /** A unique value that the schema takes and no marker can hold, such as a text of 3,000 characters. */
 const unmarkedFinding = (catalog: Catalog, { subject, row, key, shape }: SeenRow): Finding | undefined => {
   if (subject.kind !== "node") return undefined;
@@ -190,8 +222,9 @@ const unmarkedFinding = (catalog: Catalog, { subject, row, key, shape }: SeenRow
 
 /** Asks a row's schema; a promise only if the schema is asynchronous. */
 export const validateSeen = (catalog: Catalog, seen: SeenRow): Maybe<Finding | undefined> => {
-  const put = putOf(seen);
-  if (!put) return undefined;
+  const unfit = untimedFinding(seen) ?? unkeyedFinding(catalog, seen);
+  const put = unfit ? undefined : putOf(seen);
+  if (!put) return unfit;
   try {
     const valid = validateWrite(catalog, put);
     if (!(valid instanceof Promise)) return unmarkedFinding(catalog, seen);

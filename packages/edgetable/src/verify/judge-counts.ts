@@ -12,6 +12,7 @@ import { shown } from "../util/check-options.ts";
 import { readDecimal } from "../util/decimal.ts";
 import { isNumber } from "../util/json-text.ts";
 import { type Row, valueAt } from "../util/row.ts";
+import { readableValue } from "../util/time.ts";
 import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { checkRow, type RowCheck } from "./check-row.ts";
 import { nodeAt } from "./judge-edge.ts";
@@ -209,7 +210,7 @@ export const judgeCopies = (judging: Judging, seen: SeenRow): void => {
     const found = itemAt(judging, source);
     const origin = found ? seeItem(catalog, found) : undefined;
     if (origin?.kind !== "row" || origin.shape !== node.shape) continue;
-    const [stored, expected] = [row[fact.attribute], valueAt(origin.row, fact.of)];
+    const [stored, expected] = [row[fact.attribute], readableValue(valueAt(origin.row, fact.of))];
     if (exactText(stored) === exactText(expected)) continue;
     const reason = `"${fact.attribute}" repeats "${fact.of}" of a "${node.name}", which is another one now.`;
     findings.push({

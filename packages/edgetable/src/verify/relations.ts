@@ -25,6 +25,7 @@ import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { negateDecimal } from "../util/decimal.ts";
 import { isNumber } from "../util/json-text.ts";
 import { type Row, valueAt } from "../util/row.ts";
+import { readableValue } from "../util/time.ts";
 import type { Seen, SeenRow } from "./see-item.ts";
 import type { Contents, FactId, Tallies } from "./tallies.ts";
 
@@ -232,7 +233,7 @@ const nodeSayings = (catalog: Catalog, { key, item, row, shape }: SeenRow, sayin
   for (const fact of copies) {
     const { onto, end } = fact;
     const sources = onto.kind === "part" ? [catalog.parts[onto.name]?.definition.of] : catalog.edges[onto.name]?.[end];
-    if (sources?.includes(shape.definition)) sayings.push({ kind: "there", id: sourceId(key, fact, valueAt(row, fact.of)) });
+    if (sources?.includes(shape.definition)) sayings.push({ kind: "there", id: sourceId(key, fact, readableValue(valueAt(row, fact.of))) });
   }
 };
 

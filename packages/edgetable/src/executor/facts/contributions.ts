@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { EndId } from "../../ir/logical-write.ts";
 import {
   type Aggregate,
@@ -166,6 +167,16 @@ const tiedRows = (catalog: Catalog, item: Item | null | undefined): readonly Hel
   return shapes.flatMap((one) => readTiedRow(catalog, one, item) ?? []);
 };
 
+/** The stored form of a field; undefined of a time that another program wrote in a form that cannot be read. It does not count. */
+const encodeIfReadable = (shape: Shape, field: string, value: unknown): AttributeValue | undefined => {
+  try {
+    return encodeField(shape, field, value);
+  } catch (error) {
+    if (isEdgetableError(error, "request.unsupportedValue")) return undefined;
+    throw error;
+  }
+};
+
 /** What a row contributes to one aggregate of the node at an end of it, or of an edge between its ends. */
 const contributionTo = (
   catalog: Catalog,
@@ -184,7 +195,9 @@ const contributionTo = (
     return operation === "sum" ? sum : { ...sum, [countHidden(attribute)]: { N: "1" } };
   }
   if (of !== undefined) {
-    const stored = keepDigits(encodeField(row.shape, of, value), exact);
+    const encoded = encodeIfReadable(row.shape, of, value);
+    if (!encoded) return {};
+    const stored = keepDigits(encoded, exact);
     return operation === "distinct" || "N" in stored || "S" in stored ? { [attribute]: stored } : {};
   }
   const { subject } = row;

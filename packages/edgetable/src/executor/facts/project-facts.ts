@@ -12,6 +12,7 @@ import { REVISION } from "../../schema/system-items.ts";
 import { factKeyItem } from "../../schema/system-key-item.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { readDecimal } from "../../util/decimal.ts";
+import { readableValue } from "../../util/time.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { runPlanned } from "../run-write.ts";
@@ -114,7 +115,7 @@ export const projectionOf = (
     } else {
       value = found?.value && decodeValue(found.value);
       if (found?.value && "N" in found.value) exact[attribute] = found.value.N;
-      if (typeof value === "string" && dates.includes(attribute)) value = new Date(value);
+      if (typeof value === "string" && dates.includes(attribute)) value = readableValue(new Date(value));
     }
     if (value === undefined) remove.push(attribute);
     else set[attribute] = value;

@@ -16,6 +16,7 @@ import { COPY_REVISION, type CopyFact } from "../../schema/facts.ts";
 import { isSystemItem } from "../../schema/system-kinds.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { own, type Row } from "../../util/row.ts";
+import { readableValue } from "../../util/time.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { type FindNode, runRead } from "../run-read.ts";
@@ -130,7 +131,7 @@ const writeCopies = async (
     const source = sourceOf(catalog, shape, row, end);
     const item = source && sources.get(identity(catalog, source.key));
     if (!item) continue;
-    const value = own(decodeItem(catalog, source.entry.shape, item), of);
+    const value = readableValue(own(decodeItem(catalog, source.entry.shape, item), of));
     if (value !== undefined) set[attribute] = value;
     else if (own(row, attribute) !== undefined) remove.push(attribute);
   }

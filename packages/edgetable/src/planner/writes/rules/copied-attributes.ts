@@ -17,6 +17,7 @@ import type { Item, Key } from "../../../transport/operations.ts";
 import { hexHashOf } from "../../../util/hash-text.ts";
 import { defined } from "../../../util/invariant.ts";
 import { own, type Row } from "../../../util/row.ts";
+import { readableValue } from "../../../util/time.ts";
 import { changedRow, isChanged } from "../changed-row.ts";
 import {
   contribute,
@@ -91,7 +92,7 @@ export const copySources = (catalog: Catalog, subject: Exclude<Subject, { readon
 /** The attributes that a row has from a node's item; undefined for those that the node lacks. */
 export const copiedValues = (catalog: Catalog, { node, copies }: CopySource, image: Item): Readonly<Record<string, unknown>> => {
   const source = decodeItem(catalog, node.shape, image);
-  return Object.fromEntries(copies.map(({ attribute, of }) => [attribute, own(source, of)]));
+  return Object.fromEntries(copies.map(({ attribute, of }) => [attribute, readableValue(own(source, of))]));
 };
 
 /** What the same call makes of a node: its row, or undefined while its item has to be read, or null if the call leaves it alone. */
