@@ -48,15 +48,21 @@ const invalid = (what: string, record: unknown): EdgetableError =>
     details: { id: (record as { readonly eventID?: unknown } | undefined)?.eventID },
   });
 
-const otherTableOf = ({ tableName, eventSourceARN }: Partial<WrittenRecord>, table: string): string | undefined => {
+/** A record's members, whatever the caller gave. */
+const membersOf = (written: unknown): { readonly [Name in keyof WrittenRecord]?: unknown } =>
+  typeof written === "object" && written !== null ? written : {};
+
+const isTextOrNone = (value: unknown): value is string | undefined => value === undefined || typeof value === "string";
+
+const otherTableOf = (written: unknown, table: string): string | undefined => {
+  const { tableName, eventSourceARN } = membersOf(written);
   // arn:aws:dynamodb:eu-central-1:1234:table/NAME/stream/LABEL
-  const named = tableName ?? (eventSourceARN === undefined ? undefined : /:table\/([^/]+)/.exec(eventSourceARN)?.[1]);
-  return named === table ? undefined : named;
+  const named = tableName ?? (typeof eventSourceARN === "string" ? /:table\/([^/]+)/.exec(eventSourceARN)?.[1] : undefined);
+  return typeof named !== "string" || named === table ? undefined : named;
 };
 
 /** Whether a record names another table than this one. */
-export const isOfOtherTable = (written: WrittenRecord | null | undefined, table: string): boolean =>
-  otherTableOf(written ?? {}, table) !== undefined;
+export const isOfOtherTable = (written: unknown, table: string): boolean => otherTableOf(written, table) !== undefined;
 
 /**
  * The common form of a record.
@@ -65,13 +71,15 @@ export const isOfOtherTable = (written: WrittenRecord | null | undefined, table:
  * @throws {stream.invalidRecord} when it is not a record of DynamoDB, or one of another table
  * @throws {stream.images} when it lacks the item's state before or after the change
  */
-export const readRecord = (written: WrittenRecord | null | undefined, table: string): StreamRecord => {
-  const { eventID, eventName, dynamodb, userIdentity } = written ?? {};
-  const kind = Object.hasOwn(KINDS, eventName ?? "") ? KINDS[eventName as keyof typeof KINDS] : undefined;
-  if (kind === undefined || eventID === undefined || !dynamodb || !isItem(dynamodb.Keys))
+export const readRecord = (written: unknown, table: string): StreamRecord => {
+  const { eventID, eventName, tableName, eventSourceARN, ...members } = membersOf(written);
+  const { dynamodb, userIdentity } = members as Partial<WrittenRecord>;
+  const kind = typeof eventName === "string" && Object.hasOwn(KINDS, eventName) ? KINDS[eventName as keyof typeof KINDS] : undefined;
+  const isNamed = typeof eventID === "string" && isTextOrNone(tableName) && isTextOrNone(eventSourceARN);
+  if (kind === undefined || !isNamed || !dynamodb || !isItem(dynamodb.Keys))
     throw invalid(`is not one of DynamoDB: its eventName is ${jsonText(eventName)}`, written);
   const { Keys, NewImage, OldImage, SequenceNumber, StreamViewType, ApproximateCreationDateTime = 0 } = dynamodb;
-  const other = otherTableOf(written ?? {}, table);
+  const other = otherTableOf(written, table);
   if (other !== undefined) throw invalid(`is of the table "${other}", and the model's is "${table}"`, written);
   if ((kind !== "remove" && !isItem(NewImage)) || (kind !== "insert" && !isItem(OldImage)))
     throw new EdgetableError(
@@ -96,9 +104,9 @@ export const readRecord = (written: WrittenRecord | null | undefined, table: str
 };
 
 /** The change in the data of a Kinesis record: base64 text of JSON. @throws {stream.invalidRecord} */
-export const readKinesisData = (data: string): WrittenRecord => {
+export const readKinesisData = (data: unknown): unknown => {
   try {
-    return JSON.parse(Buffer.from(data, "base64").toString("utf8")) as WrittenRecord;
+    return JSON.parse(Buffer.from(data as string, "base64").toString("utf8"));
   } catch (cause) {
     throw new EdgetableError("stream.invalidRecord", "A Kinesis record is not a change that DynamoDB wrote: its data is not JSON.", {
       cause,

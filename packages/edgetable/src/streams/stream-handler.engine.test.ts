@@ -377,8 +377,16 @@ describe("bad input", () => {
     const [record] = (await take()).Records;
     const handle = createStreamHandler(db, {});
     const arn = "arn:aws:dynamodb:eu-central-1:1:table/Other/stream/2026";
-    for (const bad of [{ ...record, eventSourceARN: arn }, { Sns: {} }, null, { ...record, eventName: "ODD" }])
-      await expect(handle({ Records: [bad as never] })).rejects.toMatchObject({ code: "stream.invalidRecord" });
+    const encoded = ["null", "1", '"x"', "[]"].map((json) => ({ kinesis: { data: Buffer.from(json).toString("base64") } }));
+    const forms = ["x", 1, true, undefined, [], { kinesis: null }, { kinesis: "x" }, { kinesis: { data: 1 } }, ...encoded];
+    const parts = [{ eventSourceARN: 1 }, { tableName: {} }, { eventID: 1 }, { eventName: ["INSERT"] }, { dynamodb: "x" }, { dynamodb: 7 }];
+    const wrong = [{ eventSourceARN: arn }, { eventName: "ODD" }, ...parts].map((part) => ({ ...record, ...part }));
+    for (const bad of [{ Sns: {} }, null, ...forms, ...wrong])
+      for (const otherTables of ["refuse", "skip"] as const) {
+        if (otherTables === "skip" && wrong[0] === bad) continue;
+        const call = createStreamHandler(db, {}, { otherTables })({ Records: [bad as never] });
+        await expect(call, JSON.stringify(bad)).rejects.toMatchObject({ code: "stream.invalidRecord" });
+      }
     for (const event of [undefined, {}, { Records: 1 }])
       await expect(handle(event as never)).rejects.toMatchObject({ code: "stream.invalidRecord" });
     const { NewImage: _, ...keys } = record!.dynamodb!;

@@ -43,7 +43,7 @@ export interface BatchResponse {
 // Time to answer before Lambda ends the function.
 const ANSWER = 1000;
 
-const isKinesis = (record: GivenRecord): record is KinesisRecord => record !== null && "kinesis" in record;
+const isKinesis = (record: GivenRecord): record is KinesisRecord => typeof record === "object" && record !== null && "kinesis" in record;
 
 /** A record beside the name that Lambda knows it by. */
 interface Identified {
@@ -83,7 +83,7 @@ export const createStreamHandler = <N extends Nodes, E extends Edges, P extends 
       );
     const records: Identified[] = [];
     for (const one of given as readonly GivenRecord[]) {
-      const written = isKinesis(one) ? readKinesisData(one.kinesis.data) : one;
+      const written = isKinesis(one) ? readKinesisData((one.kinesis as { readonly data?: unknown } | null)?.data) : one;
       if (otherTables === "skip" && isOfOtherTable(written, table)) continue;
       const record = readRecord(written, table);
       // An empty name stands for the whole batch.
