@@ -81,8 +81,8 @@ const printReport = (call: Invocation<RunOptions>, { complete, changed, leftOut,
     out.write(`${counted(changed, "item")} would be changed.\n`);
   } else if (plan.steps.length === 0) {
     out.write(`The table ${plan.table} follows the model; there is nothing to do.\n`);
-    for (const text of plan.notes) note(call, inFlags(text));
-  } else out.write(`${counted(changed, "item")} changed. ${complete ? `The table ${plan.table} follows the model.` : ""}\n`);
+  } else out.write(`${counted(changed, "item")} changed.${complete ? ` The table ${plan.table} follows the model.` : ""}\n`);
+  if (!call.options.dryRun) for (const text of plan.notes) note(call, inFlags(text));
   for (const { key, says } of leftOut.first) note(call, `${JSON.stringify(key)}: ${says}`);
   if (leftOut.items > 0) out.write(`${counted(leftOut.items, "item")} cannot be in an index.\n`);
   if (next !== undefined) out.write(`${inFlags(next)}\n`);
@@ -145,6 +145,7 @@ const statusCommand = defineCommand({
         return code;
       }
       out.write(`${inFlags(status.says)}\n`);
+      for (const text of status.plan.notes) note(call, inFlags(text));
       for (const { name, state } of status.indexes) out.write(`  ${name}: ${state}\n`);
       if (status.job) {
         const { running, facts } = status.job;

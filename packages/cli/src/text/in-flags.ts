@@ -8,7 +8,7 @@ const FLAGS: Readonly<Record<string, string>> = {
 /** A sentence of a migration with the options of the command line, where it names those of the call: `with finish`, `pass inPlace`. */
 export const inFlags = (text: string): string =>
   text.replaceAll(
-    /\b(with|without|pass|passes) ((?:again|finish|inPlace|leaveOut)(?: and (?:again|finish|inPlace|leaveOut))?)\b/g,
+    /\b(with|without|pass|passes) ((?:again|finish|inPlace|leaveOut)(?: and (?:again|finish|inPlace|leaveOut))*)\b/g,
     (_, verb: string, names: string) =>
       `${verb} ${names
         .split(" and ")

@@ -218,3 +218,20 @@ export const droppedKinds = (catalog: Catalog, current: RecordedModel | undefine
     ];
   });
 };
+
+/**
+ * Derived attributes and copies that the model does not keep any more, or keeps otherwise: programs of the recorded model go on
+ * reading them.
+ */
+export const unkeptFacts = ({ facts = {}, items }: ModelDescription, current: RecordedModel | undefined): readonly string[] => {
+  const changed = Object.entries(current?.model.facts ?? {}).filter(([name, text]) => {
+    const { freshness } = JSON.parse(text) as { readonly freshness?: string };
+    const isKnown = Object.keys(items).some((id) => definitionOf(id) === definitionOf(name));
+    return isKnown && freshness !== "batch" && facts[name] !== text;
+  });
+  if (changed.length === 0) return [];
+  const names = changed.map(([name]) => `"${name}"`).join(", ");
+  return [
+    `Programs of this model do not keep ${names} as the recorded model does: from their first write on, programs of the recorded model read wrong values there, and wrong counts. Run this migration before you deploy the model, and wait a minute: then older programs count edges instead of reading kept counts. Let no program read the values, and keep the attribute under another name if it is only computed otherwise.`,
+  ];
+};

@@ -13,7 +13,7 @@ import {
 } from "../schema/describe-model.ts";
 import { unkept } from "../executor/administer-table.ts";
 import { derivePrice, indexPrice, movePrice, passPrice, reservePrice, reshardPrice, type StepPrice, type TableSize } from "./prices.ts";
-import { changedForms, changedStorage, changedTimes, changedTypes, droppedKinds, unkeptItems } from "./changed-definitions.ts";
+import { changedForms, changedStorage, changedTimes, changedTypes, droppedKinds, unkeptFacts, unkeptItems } from "./changed-definitions.ts";
 import type { ModelRecord } from "../executor/model-record.ts";
 import type { TableDescription } from "../transport/operations.ts";
 
@@ -301,6 +301,10 @@ const notesOf = (
   more: readonly string[],
 ): readonly string[] => {
   const notes: string[] = [];
+  if (record.migration && record.migration.hash !== descriptionHash(describeModel(catalog)))
+    notes.push(
+      `The migration to another model (${record.migration.hash}) is under way since ${new Date(record.migration.since).toISOString()}: this one is refused until that one has ended or is undone (db.migrations.undo() or edgetable migrate undo).`,
+    );
   const kept = settings.stream === true ? undefined : unkept(catalog, table);
   if (kept !== undefined)
     notes.push(
@@ -351,13 +355,20 @@ const computedSteps = (
       says: `reserve the values of ${listed(unique)}, each for its node`,
       ...reservePrice(catalog, size, unique.length),
     });
-  const notes = changed
+  const untended = changed.filter((name) => freshnessOf.get(name) === "stream");
+  const processed =
+    untended.length === 0
+      ? []
+      : [
+          `${listed(untended)} is left to a processor of the stream: run one of this model (createStreamConsumer, or a Lambda function on the stream) before and after the migration. Without one it goes stale with the first change.`,
+        ];
+  const batch = changed
     .filter((name) => freshnessOf.get(name) === "batch")
     .map(
       (name) =>
         `"${name}" is computed by a batch job: run it once the migration has ended. Until then rows have no value for it, or the one before.`,
     );
-  return { steps, notes };
+  return { steps, notes: [...processed, ...batch] };
 };
 
 /** The units of all steps. */
@@ -442,6 +453,7 @@ export const planMigration = (ground: MigrationGround, { inPlace, again }: PlanS
         ...forms.notes,
         ...computed.notes,
         ...storage.notes,
+        ...unkeptFacts(model, record.current),
         ...unkeptItems(record.current?.model, model),
         ...droppedKinds(catalog, record.current, model),
         ...leftIndexes(ground, model),

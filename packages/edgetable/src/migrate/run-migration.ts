@@ -179,6 +179,21 @@ const convert = async (run: Migrating, task: MigrationStep, rate: Rate): Promise
   }
 };
 
+/** What to do about items that cannot be in an index. Copies and counts that they lack come from the migration itself. */
+const remedyOf = ({ facts }: Session["catalog"], named: readonly UnfitItem[]): string => {
+  const computed = [
+    ...facts.copies.map(({ onto, attribute }) => [onto.name, attribute] as const),
+    ...facts.aggregates.map((one) => [one.node, one.attribute] as const),
+  ];
+  const lacking = computed.filter(([name, attribute]) =>
+    named.some(({ definition, problem, says }) => definition === name && problem === "missing" && says.includes(`"${attribute}"`)),
+  );
+  if (lacking.length === 0)
+    return "Correct these items or declare the entry sparse, or pass leaveOut to leave them out, and run the migration again.";
+  const names = [...new Set(lacking.map(([, attribute]) => `"${attribute}"`))].join(", ");
+  return `The migration computes ${names}: programs of the older model have written these items since, or what it is computed from is not there. End the programs of the older model, and run the migration with finish.`;
+};
+
 /**
  * Passes over the table until one finds every key as the model computes it. With `finish`, that pass began when no writer
  * of an older model was left: from then on, writers keep the keys right.
@@ -198,7 +213,7 @@ const backfill = async (run: Migrating, task: Extract<MigrationStep, { readonly 
     if (state.unfit > 0 && !leaveOut)
       throw new EdgetableError(
         run.named.some(({ problem }) => problem === "missing") ? "migrate.missingSource" : "migrate.invalidKey",
-        `${state.unfit} of the items in "${table}" cannot be in the index: ${toldOf(run.named)} All others have their keys. Correct these items or declare the entry sparse, or pass leaveOut to leave them out, and run the migration again.`,
+        `${state.unfit} of the items in "${table}" cannot be in the index: ${toldOf(run.named)} All others have their keys. ${remedyOf(session.catalog, run.named)}`,
         { details: { table, items: state.unfit, first: run.named } },
       );
     if (state.stale === 0 || (!finish && state.pass >= MOST_PASSES)) return;
@@ -288,10 +303,11 @@ const takeStep = async (
 const AGAIN =
   "The table is recorded as following the model, and was not read. If a program of an older model has written to it since, run with again and finish once that program has ended.";
 
-const nextOf = ({ steps }: MigrationPlan): string => {
+const nextOf = ({ steps }: MigrationPlan, { inPlace, leaveOut }: MigrationSettings): string => {
+  const options = ["finish", ...(inPlace ? ["inPlace"] : []), ...(leaveOut ? ["leaveOut"] : [])].join(" and ");
   const keys = steps.some(({ kind }) => kind === "backfill") ? "Items have their keys. " : "";
   const values = steps.some(({ kind }) => kind === "convert") ? "Every value converts. " : "";
-  return `${values}${keys}Once every process that writes uses this model, run it again with finish: ${[
+  return `${values}${keys}Once every process that writes uses this model, run it again with ${options}: ${[
     ...(values ? ["values are converted"] : []),
     "the last passes",
     ...(steps.some(({ kind }) => kind === "createIndex") ? ["then the indexes"] : []),
@@ -411,7 +427,7 @@ export const runMigration = async (session: Session, settings: MigrationSettings
     checkRefusals(plan);
     const report = (complete: boolean): MigrationReport => ({
       complete,
-      next: complete || settings.dryRun ? undefined : nextOf(run.plan),
+      next: complete || settings.dryRun ? undefined : nextOf(run.plan, settings),
       plan: run.plan,
       passes: run.state.pass,
       changed: settings.dryRun ? run.state.stale + changedBy(run) : changedBy(run),

@@ -4,7 +4,7 @@ import { REQUEST_DEADLINE, runJob, step } from "../executor/jobs/run-job.ts";
 import { type ModelRecord, readRecord } from "../executor/model-record.ts";
 import type { Session } from "../executor/session.ts";
 import { writeRecord } from "../executor/write-record.ts";
-import { descriptionHash, withEitherForm, withEitherKeys, withUnreserved } from "../schema/describe-model.ts";
+import { descriptionHash, type ModelDescription, withEitherForm, withEitherKeys, withUnreserved } from "../schema/describe-model.ts";
 import { deleteIndex, theTable } from "./change-indexes.ts";
 import type { MigrationPlan } from "./plan-migration.ts";
 import { jobOf, MIGRATION_JOB, type MigrationSettings, openRun, planOf } from "./run-migration.ts";
@@ -37,6 +37,8 @@ export interface MigrationStatus {
 
 const sentences = {
   current: "The table follows the model.",
+  incomplete:
+    "The table is recorded as following the model, and lacks part of what the model needs, such as an index. Look at the plan, then run the migration.",
   outdated: "The table follows another model. Look at the plan, then run the migration.",
   migrating: "The migration to this model has begun. Run it again to resume it; pass finish once no program of an older model runs.",
   otherModel: "The migration to another model has begun: finish it with that model, or undo it.",
@@ -48,6 +50,13 @@ const namesText = (names: readonly string[]): string => names.map((name) => `"${
 const unreservedText = (attributes: readonly string[]): string =>
   `Values of ${namesText(attributes)} may not be reserved: a migration to the model in use, with finish, reserves them.`;
 
+/** The attributes that only the model of the migration calls unique. */
+const newlyUnique = (current: ModelDescription, { unique = [] }: ModelDescription): readonly string[] =>
+  unique.filter((name) => !current.unique?.includes(name));
+
+const markersText = (attributes: readonly string[]): string =>
+  `Markers of values of ${namesText(attributes)} stay, and nothing keeps them: edgetable verify --repair with the model in use deletes them, and so does the next migration that reserves the values.`;
+
 /** What undoing a migration would do, as sentences. */
 const undoText = ({ current, migration }: ModelRecord, created: readonly string[]): string => {
   const mixed = current && migration ? withEitherKeys(current.model, migration.model).indexes : [];
@@ -56,7 +65,8 @@ const undoText = ({ current, migration }: ModelRecord, created: readonly string[
       ? ""
       : ` Items may have either keys in ${namesText(mixed)}: a migration to the model in use, with finish, mends them.`;
   const unreserved = current && migration ? withUnreserved(current.model, migration.model).attributes : [];
-  const unique = unreserved.length === 0 ? "" : ` ${unreservedText(unreserved)}`;
+  const marked = current && migration ? newlyUnique(current.model, migration.model) : [];
+  const unique = `${unreserved.length === 0 ? "" : ` ${unreservedText(unreserved)}`}${marked.length === 0 ? "" : ` ${markersText(marked)}`}`;
   return created.length === 0
     ? `Undo forgets the migration. No index was created; attributes that were written stay.${keys}${unique}`
     : `Undo deletes ${namesText(created)} and forgets the migration. Attributes that were written stay.${keys}${unique}`;
@@ -83,7 +93,7 @@ export const migrationStatus = async (
   const created = migration?.creates.filter((name) => described.has(name)) ?? [];
   return {
     state,
-    says: sentences[state],
+    says: sentences[state === "outdated" && plan.recorded === plan.model ? "incomplete" : state],
     plan,
     begunAt: migration?.since,
     indexes: session.catalog.indexes.map(({ name = "" }) => ({ name, state: stateOf(name) })),
@@ -137,6 +147,8 @@ export const undoMigration = async (
           `Items may hold ${left.attributes.map((name) => `"${name}"`).join(", ")} in either form. Run the migration to a model that reads both, with finish: it stores the form that the model says. Until then a model without \`renamed\` and \`retyped\` is refused.`,
         );
       if (after && after.attributes.length > 0) notes.push(unreservedText(after.attributes));
+      const marked = current && migration ? newlyUnique(current.model, migration.model) : [];
+      if (marked.length > 0) notes.push(markersText(marked));
       return { undone: true, deleted, notes };
     };
     return runJob(session, lease, { facts: () => facts, run: work });
