@@ -139,6 +139,12 @@ export const counterOf = (node: string, owner: string, set: string, shard: numbe
   return { partition: render(counterTemplate, { node, key, set, shard: String(shard) }), sort: OWN };
 };
 
+/** What a counter's partition says; undefined for another text. The owner of a long id is a hash. */
+export const readCounterKey = (partition: string): { readonly node: string; readonly owner: string; readonly set: string } | undefined => {
+  const read = readTemplate(counterTemplate, partition);
+  return read && { node: String(read["node"]), owner: String(read["key"]), set: String(read["set"]) };
+};
+
 /** What the partitions of all counters of a node begin with. */
 export const countersOf = (partition: string): string => partition.split("#").slice(0, 3).join("#");
 

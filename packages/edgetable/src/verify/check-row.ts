@@ -5,7 +5,7 @@ import { unfitForMarker } from "../planner/writes/rules/unique-markers.ts";
 import { renderPartitions } from "../keys/partitions.ts";
 import { encodeField as encodeKeyField, readTemplate, sameValue, type Template } from "../keys/template.ts";
 import { decodeValue, encodeValue, keyTextOf, sameAttribute } from "../requests/attribute-value.ts";
-import { driftedFields } from "../requests/decode-item.ts";
+import { driftedFields, typeIn } from "../requests/decode-item.ts";
 import { encodeField, expectedAttributes, whyLeftOut } from "../requests/encode-item.ts";
 import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
 import type { Maybe } from "../schema/check-values.ts";
@@ -121,8 +121,16 @@ const checkComputed = (catalog: Catalog, seen: SeenRow, draft: Draft): void => {
     mend(attribute);
   }
   const { typeAttribute } = catalog;
+  const wanted = typeAttribute === undefined ? undefined : own(expected, typeAttribute);
+  if (typeAttribute === undefined || !wanted) return;
+  if (Object.hasOwn(item, typeAttribute)) {
+    // Reads go by the key where the type is no text.
+    if (typeIn(catalog, item) !== undefined) return;
+    draft.findings.push(computedFinding(seen, "drift", typeAttribute, wanted));
+    return mend(typeAttribute);
+  }
   // Items of an adopted table may lack it: then their keys tell the type.
-  if (!catalog.escapes || typeAttribute === undefined || Object.hasOwn(item, typeAttribute)) return;
+  if (!catalog.escapes) return;
   draft.findings.push(computedFinding(seen, "typeAttribute", typeAttribute, expected[typeAttribute]));
   mend(typeAttribute);
 };

@@ -10,6 +10,7 @@ export const findingKinds = {
   wrongShard: "an item in a shard where no reader looks for it",
   drift: "an attribute that repeats a value of the key and differs from it",
   typeAttribute: "an item without the attribute that names its type",
+  unreadable: "an attribute of Edgetable's own with a text where a number belongs, or with no JSON",
   invalid: "a row that its schema refuses",
   oneSided: "an edge with only one of its two copies",
   differing: "an edge whose copies differ",

@@ -1,18 +1,19 @@
 import type { WriteItem } from "../ir/write-plan.ts";
 import { holdsAll, totalsOf } from "../executor/facts/roll-up-counters.ts";
-import { decimalIn } from "../requests/attribute-value.ts";
+import { decimalIn, decodeValue } from "../requests/attribute-value.ts";
 import { counterAttributes, counterKeys, type CounterSet, counterSetsOf, RISES } from "../schema/counter-sets.ts";
 import { ROLLED, spreadHidden } from "../schema/facts.ts";
-import { COUNTER } from "../schema/system-items.ts";
+import { COUNTER, MEMO_NODE } from "../schema/system-items.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";
 import { rewrite, sumsOf } from "./judge-counts.ts";
 import { nodeAt } from "./judge-edge.ts";
 import type { Finding } from "./finding.ts";
-import { asRead, check, deletion, itemAt, type Judging, put, report, settled, UNSURE, writes } from "./judging.ts";
+import { asRead, check, deletion, itemAt, type Judging, orphan, put, report, settled, UNSURE, writes } from "./judging.ts";
 import { counterSum } from "./read-sums.ts";
 import { sameNumbers } from "../executor/facts/refresh-aggregates.ts";
-import { countedNames, counterOwner } from "./relations.ts";
+import { counterOwner } from "./counter-owner.ts";
+import { countedNames } from "./relations.ts";
 import type { Seen, SeenRow } from "./see-item.ts";
 
 type Key = ReturnType<typeof counterKeys>[number];
@@ -22,6 +23,8 @@ interface Counter {
   readonly key: Key;
   readonly item: Item | null;
   readonly expected: Item;
+  /** False if neither its key nor its text tells the node. */
+  readonly isNamed: boolean;
   readonly isRight: boolean;
 }
 
@@ -40,9 +43,29 @@ const countersOf = (judging: Judging, { key: node, row }: SeenRow, set: CounterS
   return keys.map((key, at): Counter => {
     const item = found[at] ?? null;
     const expected = Object.fromEntries(names.map((name) => [name, sums[counterSum(key, name)] ?? zero]));
-    const isRight = names.every((name) => sameNumbers(item?.[name] ?? zero, decimalIn(expected[name])));
-    return { key, item, expected, isRight };
+    const adds = names.every((name) => sameNumbers(item?.[name] ?? zero, decimalIn(expected[name])));
+    const isNamed = !item || typeof counterOwner(judging.catalog, item) === "object";
+    return { key, item, expected, isNamed, isRight: adds && isNamed };
   });
+};
+
+const misnamed = (key: Key | Seen["key"], item: Item | null): Finding => ({
+  kind: "drift",
+  key,
+  attribute: MEMO_NODE,
+  stored: item?.[MEMO_NODE] && decodeValue(item[MEMO_NODE]),
+  reason: "The counter's key tells for which node it counts; the text beside it names another one, or none.",
+});
+
+/** Judges a counter by its own item: its text names the node that its key tells. */
+export const judgeCounterName = (judging: Judging, { key, item }: Pick<Seen, "key" | "item">): void => {
+  const { catalog } = judging;
+  const owner = counterOwner(catalog, item);
+  if (typeof owner !== "object" || owner.isNamed) return;
+  const { set, id } = owner;
+  const changes = { set: counterAttributes(catalog, set, id), remove: [], add: {}, append: {} };
+  const step: WriteItem = { kind: "update", key, terms: asRead(judging, item, undefined), shape: undefined, changes };
+  report(judging, { ...misnamed(key, item), definition: set.entry.name, other: owner.key }, writes(step));
 };
 
 /**
@@ -66,13 +89,18 @@ export const judgeCounters = (judging: Judging, seen: SeenRow): void => {
       set,
       counters.map(({ expected }) => expected),
     );
-    const findings = set.facts.map(({ attribute }): Finding => {
+    const unnamed = counters
+      .filter(({ isNamed }) => !isNamed)
+      .map((one): Finding => ({ ...misnamed(one.key, one.item), definition: shape.definition, other: key }));
+    const isTold = isWhole && counters.every(({ isRight, isNamed }) => isRight || !isNamed) && unnamed.length > 0;
+    const wrong = isTold ? [] : set.facts;
+    const findings = wrong.map(({ attribute }): Finding => {
       const [stored, expected] = [isWhole ? before.set[attribute] : undefined, totals[attribute]];
       const what = isWhole ? `add up to ${shown(stored ?? 0)}` : "were never filled";
       const reason = `The counters of "${attribute}" ${what}; the edges of "${set.edge}" make it ${shown(expected ?? 0)}.`;
       return { kind: "wrongAggregate", key, definition: shape.definition, attribute, stored, expected, reason };
     });
-    const [first, ...rest] = findings;
+    const [first, ...rest] = [...unnamed, ...findings];
     const values = Object.fromEntries(set.facts.map(({ attribute }) => [attribute, totals[attribute]]));
     const step = rewrite(judging, seen, values, exact);
     if (step.kind !== "update" || !first) continue;
@@ -100,9 +128,12 @@ export const judgeCounters = (judging: Judging, seen: SeenRow): void => {
 export const judgeIdleCounter = (judging: Judging, { key, item }: Seen): void => {
   const owner = counterOwner(judging.catalog, item);
   if (!owner) {
-    const finding: Finding = { kind: "idleGuard", key, attribute: COUNTER, reason: "It counts for other declarations than the model's." };
-    report(judging, finding, writes(deletion(judging, { key, item })));
-    return;
+    const reason = "Neither its key nor its text tells for which node it counts. If there is one, the node is judged with it.";
+    return report(judging, { kind: "idleGuard", key, attribute: COUNTER, reason }, orphan(deletion(judging, { key, item })));
+  }
+  if (owner === "nobody") {
+    const reason = "It counts for other declarations than the model's.";
+    return report(judging, { kind: "idleGuard", key, attribute: COUNTER, reason }, writes(deletion(judging, { key, item })));
   }
   const { set, key: node } = owner;
   if (nodeAt(judging, { node: set.entry, key: node }) !== false) return;

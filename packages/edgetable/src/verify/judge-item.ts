@@ -1,12 +1,14 @@
 import type { WriteItem } from "../ir/write-plan.ts";
 import { decodeValue } from "../requests/attribute-value.ts";
 import type { Shape } from "../schema/catalog.ts";
-import { DELETING, EXPIRES, KIND, UNTIL } from "../schema/system-items.ts";
+import { DELETING, EXPIRES, KIND, MIGRATION, MODEL, UNTIL } from "../schema/system-items.ts";
 import { systemKeyItem } from "../schema/system-key-item.ts";
 import { jobState } from "../schema/system-keys.ts";
 import { checkRow } from "./check-row.ts";
 import type { Finding } from "./finding.ts";
 import { keysOfWrongAggregates } from "./judge-counts.ts";
+import { judgeCounterName } from "./judge-counters.ts";
+import { isRevision, unreadableNumbers, unreadableRecords } from "./hidden-numbers.ts";
 import { judgeMemo } from "./judge-streamed.ts";
 import { asRead, check, deletion, itemAt, type Judging, none, orphan, report, writes } from "./judging.ts";
 import { storedNumber } from "./relations.ts";
@@ -61,10 +63,37 @@ export const judgeMark = (judging: Judging, { key, item, shape }: Seen & { reado
   );
 };
 
+/** Judges the numbers of Edgetable's own in an item, and the model's record: what is no number, or no JSON. */
+export const judgeUnreadable = (judging: Judging, seen: Seen & { readonly shape?: Shape }): void => {
+  const { key, item, shape } = seen;
+  const { now } = judging.circumstances;
+  const terms = asRead(judging, item, shape);
+  const tell = (attribute: string, reason: string): Finding => {
+    const value = item[attribute];
+    return { kind: "unreadable", key, definition: shape?.definition, attribute, stored: value && decodeValue(value), reason };
+  };
+  const numbers = unreadableNumbers(judging.catalog, seen);
+  const reason = "There belongs a number: writes that add to it or compare with it are refused.";
+  const [first, ...rest] = numbers.map((attribute) => tell(attribute, reason));
+  // What is added up is judged after this, as if it had been nothing.
+  const set = Object.fromEntries(numbers.map((name) => [name, { N: isRevision(name) ? String(Math.floor(now)) : "0" }]));
+  const step: WriteItem = { kind: "update", key, terms, shape: undefined, changes: { set, remove: [], add: {}, append: {} } };
+  if (first) judging.problems.push({ findings: [first, ...rest], mend: writes(step) });
+  const [record, ...more] = unreadableRecords(seen);
+  if (record === undefined) return;
+  const removes = [record, ...more];
+  const lost = "It does not read as JSON, so that the table has no record of its model. Migrate it: edgetable migrate run.";
+  const isLast = [MODEL, MIGRATION].every((name) => !(name in item) || removes.includes(name));
+  const changes = { set: {}, remove: removes, add: {}, append: {} };
+  const mend = isLast ? deletion(judging, { key, item }) : ({ kind: "update", key, terms, shape: undefined, changes } as const);
+  judging.problems.push({ findings: [tell(record, lost), ...more.map((one) => tell(one, lost))], mend: writes(mend) });
+};
+
 /** Judges an item that is no row and of which nothing else tells. */
 export const judgeAlone = (judging: Judging, seen: Exclude<Seen, SeenRow>): void => {
   const { key, item } = seen;
   const removal = deletion(judging, { key, item });
+  judgeUnreadable(judging, seen);
   const longAgo = judging.circumstances.now - DAY;
   switch (seen.kind) {
     case "job": {
@@ -88,6 +117,7 @@ export const judgeAlone = (judging: Judging, seen: Exclude<Seen, SeenRow>): void
       return report(judging, { kind: "expiredCursor", key, attribute, stored, reason }, writes(removal));
     }
     case "counter":
+      judgeCounterName(judging, seen);
       return judgeMark(judging, seen);
     case "memo":
       return judging.circumstances.streamed ? judgeMemo(judging, seen) : undefined;

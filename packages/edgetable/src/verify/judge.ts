@@ -6,7 +6,7 @@ import type { Problem } from "./finding.ts";
 import { judgeAggregates, judgeCopies, judgeGuard } from "./judge-counts.ts";
 import { judgeCounters, judgeIdleCounter } from "./judge-counters.ts";
 import { judgeLead, judgeNodes, judgeSecond } from "./judge-edge.ts";
-import { judgeAlone, judgeMark, judgeOwnItem } from "./judge-item.ts";
+import { judgeAlone, judgeMark, judgeOwnItem, judgeUnreadable } from "./judge-item.ts";
 import { judgeMarker, judgeMarkers } from "./judge-marker.ts";
 import { judgeStreamed, judgeUnshown } from "./judge-streamed.ts";
 import { judgeValues } from "./judge-values.ts";
@@ -29,6 +29,7 @@ const judgeRow = (judging: Judging, seen: SeenRow): void => {
   if (circumstances.scope === "own") {
     judgeOwnItem(judging, seen);
     judgeMark(judging, seen);
+    judgeUnreadable(judging, seen);
     if (circumstances.streamed && isDocument(catalog, seen)) judgeValues(judging, seen);
     return;
   }

@@ -14,11 +14,10 @@ import { holdsAll } from "../executor/facts/roll-up-counters.ts";
 import { type CounterDelta, counterShards, type Spread } from "../planner/writes/rules/counter-shards.ts";
 import { guardedEnds } from "../schema/guarded-ends.ts";
 import { counterKeys, type CounterSet, counterSetsOf } from "../schema/counter-sets.ts";
-import { readPlace } from "../schema/stored-id.ts";
 import { type AggregateFact, type CopyFact, countHidden, derivedNames, isKeptInNode, STREAMED, sumHidden } from "../schema/facts.ts";
 import type { Catalog, EdgeEntry, EndEntry, NodeEntry, Shape } from "../schema/catalog.ts";
 import { documentOwner } from "../schema/grid-parts.ts";
-import { CONTRIBUTION, COUNT, DELETING, MEMO_NODE, OWNER, REVISION } from "../schema/system-items.ts";
+import { CONTRIBUTION, COUNT, DELETING, OWNER, REVISION } from "../schema/system-items.ts";
 import { factKeyItem } from "../schema/system-key-item.ts";
 import { readDegreeGuard } from "../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
@@ -26,6 +25,7 @@ import { negateDecimal } from "../util/decimal.ts";
 import { isNumber } from "../util/json-text.ts";
 import { type Row, valueAt } from "../util/row.ts";
 import { readableValue } from "../util/time.ts";
+import { counterOwner } from "./counter-owner.ts";
 import type { Seen, SeenRow } from "./see-item.ts";
 import type { Contents, FactId, Tallies } from "./tallies.ts";
 
@@ -189,22 +189,6 @@ const namesBehind = ({ attribute, operation }: Pick<AggregateFact, "attribute" |
 /** The names of what a counter counts. */
 export const countedNames = ({ facts }: CounterSet): readonly string[] => facts.flatMap(namesBehind);
 
-/** The node that a counter counts for; undefined for a counter of other declarations, which no call reads. */
-export const counterOwner = (
-  catalog: Catalog,
-  item: Item,
-): { readonly set: CounterSet; readonly key: Key; readonly id: Row } | undefined => {
-  const text = textIn(item, MEMO_NODE);
-  if (text === "") return undefined;
-  const place = readPlace(text);
-  if (!place) return undefined;
-  const { node, over, id } = place;
-  const entry = catalog.nodes[node];
-  const set = entry && counterSetsOf(catalog, entry).find(({ name }) => name === over);
-  const key = set && keyIfComplete(catalog, set.entry.shape, id);
-  return set && key && { set, key, id };
-};
-
 /** What a node's item says of the facts that its edges and parts make, or take from it. */
 const nodeSayings = (catalog: Catalog, { key, item, row, shape }: SeenRow, sayings: Saying[]): void => {
   const { aggregates: facts, copies } = catalog.facts;
@@ -292,7 +276,9 @@ const factsSayings = (key: Key, item: Item): readonly Saying[] => {
   const sayings: Saying[] = [];
   const say = (id: FactId, times: number | string, contents = NO_CONTENTS): void =>
     void sayings.push({ kind: "sum", id, contents, times, isOwn: false });
-  if ("N" in (item[REVISION] ?? {})) sayings.push({ kind: "there", id: revisionId(key, item[REVISION]) });
+  // Nothing takes this off.
+  if (!("N" in (item[REVISION] ?? {}))) say(memosId(key), 1, MISSING);
+  else sayings.push({ kind: "there", id: revisionId(key, item[REVISION]) });
   for (const name in item) {
     if (!addsUp(name) || name === REVISION) continue;
     const value = decimalIn(item[name]);
@@ -397,7 +383,12 @@ const sayingsOf = (catalog: Catalog, seen: Seen, comparing: Comparing): readonly
     }
     case "counter": {
       const owner = counterOwner(catalog, seen.item);
-      if (!owner) return [{ kind: "needed", id: ["a counter that nobody reads"] }];
+      // Nothing takes this off: the node whose counter it is, if there is one, does not find itself named.
+      if (owner === undefined)
+        return Object.keys(seen.item)
+          .filter(addsUp)
+          .map((name): Saying => ({ kind: "sum", id: sumId(seen.key, name), contents: MISSING, times: 1, isOwn: true }));
+      if (owner === "nobody") return [{ kind: "needed", id: ["a counter that nobody reads"] }];
       const { set, key } = owner;
       const sums = countedNames(set).map((name): Saying => {
         const times = negateDecimal(decimalIn(seen.item[name]));
@@ -471,4 +462,7 @@ export const isAlwaysJudged = (catalog: Catalog, seen: Seen, { streamed }: Compa
   seen.kind === "unclaimed" ||
   seen.kind === "job" ||
   seen.kind === "cursor" ||
-  ((seen.kind === "row" || seen.kind === "counter") && DELETING in seen.item);
+  ((seen.kind === "row" || seen.kind === "counter") && DELETING in seen.item) ||
+  (seen.kind === "counter" && isMisnamed(counterOwner(catalog, seen.item)));
+
+const isMisnamed = (owner: ReturnType<typeof counterOwner>): boolean => typeof owner === "object" && !owner.isNamed;

@@ -13,6 +13,7 @@ import type { Collector, KindReport } from "./collect.ts";
 import type { Finding } from "./finding.ts";
 import { openFolds } from "./fold-memos.ts";
 import type { Circumstances, DocumentKeeper } from "./judging.ts";
+import { unreadableNumbers, unreadableRecords } from "./hidden-numbers.ts";
 import { type Differing, differingUnshown, isAlwaysJudged, isSuspect, keepsByStream, takeBackShown, tally } from "./relations.ts";
 import { repairItem, type RepairSettings } from "./repair.ts";
 import { seeItem, type Seen } from "./see-item.ts";
@@ -207,7 +208,8 @@ const passAlone = async (verification: Verification): Promise<void> => {
       const seen = seeItem(catalog, item);
       tally(tallies, catalog, seen, settings);
       folds?.see(segment, seen);
-      let isSuspicious = isAlwaysJudged(catalog, seen, settings);
+      let isSuspicious =
+        isAlwaysJudged(catalog, seen, settings) || unreadableNumbers(catalog, seen).length > 0 || unreadableRecords(seen).length > 0;
       if (seen.kind === "row" && !isSuspicious) {
         const valid = validateSeen(catalog, seen);
         if (valid instanceof Promise) slow.push(valid.then((finding) => finding && seen.key));
