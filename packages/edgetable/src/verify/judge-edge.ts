@@ -127,13 +127,18 @@ const removal = (judging: Judging, seen: SeenRow, missing: Key): Mend => {
   const { key, item, shape, row } = seen;
   const absent = check(judging, missing, judging.images[keyId(missing)]);
   if (seen.subject.kind === "part") return orphan(deletion(judging, { key, item, shape }), absent);
-  for (const counter of derivedOf(catalog, seen).counters) itemAt(judging, counter.key);
-  const plan = planWrites(catalog, [removalOf(shape, row)], images);
+  const { counters, counts } = derivedOf(catalog, seen);
+  for (const counter of counters) itemAt(judging, counter.key);
+  // A guard that is not there counts nothing, and is not made for this: the next link counts the edges.
+  const lost = new Set(counts.filter((count) => itemAt(judging, count.key) === null).map((count) => keyId(count.key)));
+  const known = Object.fromEntries(Object.entries(images).filter(([id]) => !lost.has(id)));
+  const plan = planWrites(catalog, [removalOf(shape, row)], known);
   if (plan.kind === "needs") for (const need of plan.reads) readNeed(judging, need);
   if (plan.kind !== "ready") return none("Unlink the edge.");
-  const steps = plan.items.map(({ item: step }) =>
-    sameKey(step.key, key) ? { ...step, terms: asRead(judging, item, shape) } : { ...step, terms: settled(step.terms) },
-  );
+  const steps = plan.items.map(({ item: step }) => {
+    if (lost.has(keyId(step.key))) return check(judging, step.key, null);
+    return { ...step, terms: sameKey(step.key, key) ? asRead(judging, item, shape) : settled(step.terms) };
+  });
   return orphan(...(steps.some((step) => sameKey(step.key, missing)) ? steps : [...steps, absent]));
 };
 
