@@ -1,6 +1,7 @@
 import { isPath, stepsOf } from "../schema/attribute-path.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { comparedAttributes } from "../schema/check-model/check-facts.ts";
+import type { Finding } from "./finding.ts";
 import type { Seen } from "./see-item.ts";
 
 /** A derived attribute, and the attributes that it follows from. */
@@ -39,6 +40,10 @@ const levelsOf = (catalog: Catalog): ReadonlyMap<string, number> => {
   for (const { owner, attribute } of links) levels.set(owner, Math.max(levels.get(owner) ?? 0, levelOf(owner, attribute)));
   return levels;
 };
+
+/** True if others follow from a derived attribute, or copy it. */
+export const leadsOn = (catalog: Catalog, { definition, attribute }: Pick<Finding, "definition" | "attribute">): boolean =>
+  linksOf(catalog).some(({ sources }) => sources.some(([owner, name]) => owner === definition && name === attribute));
 
 const known = new WeakMap<Catalog, ReadonlyMap<string, number>>();
 

@@ -7,10 +7,10 @@ import { keyId } from "../ir/write-plan.ts";
 import { keyOfItem } from "../requests/encode-item.ts";
 import type { Key } from "../transport/operations.ts";
 import { hasPassed } from "../util/time.ts";
-import { repairsBefore } from "./chain.ts";
+import { leadsOn, repairsBefore } from "./chain.ts";
 import { checkRow, validateSeen } from "./check-row.ts";
 import type { Collector, KindReport } from "./collect.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding, Problem } from "./finding.ts";
 import { openFolds } from "./fold-memos.ts";
 import type { Circumstances, DocumentKeeper } from "./judging.ts";
 import { unreadableNumbers, unreadableRecords } from "./hidden-numbers.ts";
@@ -18,7 +18,7 @@ import { type Differing, differingUnshown, isAlwaysJudged, isSuspect, keepsByStr
 import { repairItem, type RepairSettings } from "./repair.ts";
 import { seeItem, type Seen } from "./see-item.ts";
 import { settleCandidates, type Settling } from "./settle.ts";
-import type { Tallies } from "./tallies.ts";
+import { openTallies, type Tallies } from "./tallies.ts";
 
 /** How a table is verified. */
 export interface VerifySettings {
@@ -59,7 +59,7 @@ export interface VerifyProgress {
 export interface Verification {
   readonly run: Run;
   readonly settings: VerifySettings;
-  readonly tallies: Tallies;
+  tallies: Tallies;
   readonly collector: Collector;
   pass: 1 | 2;
   /** Items of the first pass, and of this one. */
@@ -68,6 +68,10 @@ export interface Verification {
   unsettled: number;
   meter: Meter;
   reported: number;
+  /** How often the table was looked at again because something had been mended that others follow from. */
+  again?: number;
+  /** True if such a thing was mended in this look. */
+  leadsOn?: boolean;
   /** Where the first pass goes on. */
   position: string | undefined;
   /** Saves how far it has come; undefined if it is no job. */
@@ -119,13 +123,19 @@ const openCandidates = (
   const judgeBatch = async (batch: readonly Key[]): Promise<void> => {
     const { verdicts, unsettled } = await settleCandidates(settling, batch);
     verification.unsettled += unsettled;
-    for (const verdict of verdicts) {
+    for (const all of verdicts) {
+      // What nobody mends was told before.
+      const isNew = ({ mend }: Problem): boolean => !verification.again || (mend.kind !== "none" && mend.kind !== "orphan");
+      const verdict = { ...all, problems: all.problems.filter(isNew) };
       for (const finding of verdict.problems.flatMap(({ findings }) => findings)) {
         collector.add(finding);
         told(finding);
         settings.onFinding?.(finding);
       }
-      for (const finding of repair ? await repairItem(settling, verdict, repair) : []) collector.repaired(finding);
+      for (const finding of repair ? await repairItem(settling, verdict, repair) : []) {
+        collector.repaired(finding);
+        verification.leadsOn ||= leadsOn(run.session.catalog, finding);
+      }
     }
   };
   const start = (): void => {
@@ -310,6 +320,22 @@ const passTogether = async (verification: Verification): Promise<void> => {
   }
 };
 
+const LOOKS = 5;
+
+/**
+ * Looks again where something was mended that others follow from. They agreed with it while it was wrong, so that nothing showed
+ * them to be wrong as well.
+ */
+const looksAgain = (verification: Verification): boolean => {
+  const { run, settings, tallies, again = 0 } = verification;
+  const { repair, limit } = settings;
+  if (!verification.leadsOn || repair?.mode !== "repair" || repair.rejudges === false || limit !== undefined || again === LOOKS)
+    return false;
+  verification.tallies = openTallies({ seed: Math.floor(run.session.effects.random() * 2 ** 32), bits: tallies.bits });
+  Object.assign(verification, { again: again + 1, leadsOn: false, pass: 1, position: undefined, items: 0 });
+  return true;
+};
+
 /** Runs a verification to its end. */
 export const runVerification = async (verification: Verification): Promise<void> => {
   const { run, settings, tallies } = verification;
@@ -324,5 +350,6 @@ export const runVerification = async (verification: Verification): Promise<void>
     await verification.save?.();
     await passTogether(verification);
   }
+  if (looksAgain(verification)) return runVerification(verification);
   settings.onProgress?.(progressOf(verification));
 };

@@ -156,7 +156,11 @@ const openVerification = async (call: VerifyCall, keeping: Keeping | undefined) 
     if (!keeping) return;
     const { run: name, fingerprint, path } = keeping;
     const reached = { pass: verification.pass, position: verification.position, items: verification.items };
-    await saveState(path, { run: name, fingerprint, ...reached, unsettled: verification.unsettled, kinds: collector.kinds }, tallies);
+    await saveState(
+      path,
+      { run: name, fingerprint, ...reached, unsettled: verification.unsettled, kinds: collector.kinds },
+      verification.tallies,
+    );
   };
   const verification: Verification = {
     run,
@@ -181,7 +185,9 @@ const runAndReport = async (opened: Awaited<ReturnType<typeof openVerification>>
   await runVerification(verification);
   const { collector, items, unsettled, tallies } = verification;
   const { kinds } = collector;
-  const clean = kinds.every(({ isHarmless, count, repaired }) => isHarmless || count === repaired);
+  // What follows from the last repairs has not been looked at.
+  const isPending = verification.leadsOn === true;
+  const clean = !isPending && kinds.every(({ isHarmless, count, repaired }) => isHarmless || count === repaired);
   return { clean, resumed, items, kinds, unsettled, overlooked: tallies.overlooked(), cost: costOf(verification) };
 };
 
