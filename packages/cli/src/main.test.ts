@@ -53,6 +53,7 @@ describe("help", () => {
   test("is a command, too", async () => {
     expect(await edgetable("help")).toEqual(await edgetable("--help"));
     expect(await edgetable("help", "load")).toEqual(await edgetable("load", "--help"));
+    expect(await edgetable("help", "migrate", "run")).toEqual(await edgetable("migrate", "run", "--help"));
     expect(await edgetable("table", "help", "diff")).toEqual(await edgetable("table", "diff", "--help"));
   });
 

@@ -90,7 +90,10 @@ export const main = async (argv: readonly string[], bare: Io): Promise<ExitCode>
   const json = argv.includes("--json");
   try {
     const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string };
-    await createProgram(commands, { io, outcome, version }).parseAsync([...argv], { from: "user" });
+    // Commander's own command takes one name: `help migrate run` is `migrate run --help`.
+    const [first, ...rest] = argv;
+    const asked = first === "help" && rest.length > 1 ? [...rest, "--help"] : [...argv];
+    await createProgram(commands, { io, outcome, version }).parseAsync(asked, { from: "user" });
     return io.signal.aborted && outcome.code !== exitCode.ok ? exitCode.interrupted : outcome.code;
   } catch (error) {
     if (error instanceof CommanderError) {

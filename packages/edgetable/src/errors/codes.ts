@@ -100,6 +100,7 @@ export type ErrorCode =
   | "migrate.invalidKey"
   | "migrate.duplicates"
   | "migrate.uncounted"
+  | "migrate.brokenRecord"
   // The embedded engine.
   | "local.engineNotFound"
   | "local.engineFailed"

@@ -1,10 +1,11 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
 import { encodeGet } from "../requests/encode-read.ts";
 import type { DescribedTypes } from "../schema/describe-types.ts";
 import type { ValueStorage } from "../schema/definition.ts";
 import type { EndedRenamings, ModelDescription } from "../schema/describe-model.ts";
 import { MIGRATION, MODEL } from "../schema/system-items.ts";
 import { modelRecord, systemKeyItem } from "../schema/system-key-item.ts";
-import type { AttributeValue, Key } from "../transport/operations.ts";
+import type { Item, AttributeValue, Key } from "../transport/operations.ts";
 import type { CallContext, Session } from "./session.ts";
 
 /** A model as a table records it. */
@@ -64,16 +65,39 @@ export const NO_RECORD: ModelRecord = { current: undefined, migration: undefined
 /** The text of an attribute. */
 export const textIn = (value: AttributeValue | undefined): string | undefined => (value && "S" in value ? value.S : undefined);
 
-const parsed = (text: string | undefined): unknown => (text === undefined ? undefined : (JSON.parse(text) as unknown));
+const isRecord = (value: unknown): boolean => (value as RecordedModel | null)?.model?.items !== undefined;
 
-/** Reads the record. One strongly consistent GetItem. */
+/** @throws {migrate.brokenRecord} for what Edgetable did not write */
+const parsed = (table: string, item: Item, { attribute, key }: { attribute: string; key: Key }): RecordedModel | undefined => {
+  const text = textIn(item[attribute]);
+  if (text === undefined) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (isRecord(value)) return value as RecordedModel;
+  throw new EdgetableError(
+    "migrate.brokenRecord",
+    `The record of the model of "${table}" cannot be read: "${attribute}" of the item ${JSON.stringify(key)} is no record. Restore the item from a backup; or delete it, and run the migration with again and finish.`,
+    { details: { table, attribute } },
+  );
+};
+
+/**
+ * Reads the record. One strongly consistent GetItem.
+ *
+ * @throws {migrate.brokenRecord} when the item holds something else
+ */
 export const readRecord = async (session: Session, context: CallContext): Promise<ModelRecord> => {
+  const { table } = session.catalog;
   const key = systemKeyItem(session.catalog, modelRecord);
   const { Item: item = {} } = await session.send("GetItem", encodeGet(session.catalog, key, { consistent: true }), context);
   const stored = { current: textIn(item[MODEL]), migration: textIn(item[MIGRATION]) };
   return {
-    current: parsed(stored.current) as RecordedModel | undefined,
-    migration: parsed(stored.migration) as RecordedMigration | undefined,
+    current: parsed(table, item, { attribute: MODEL, key }),
+    migration: parsed(table, item, { attribute: MIGRATION, key }) as RecordedMigration | undefined,
     stored,
   };
 };

@@ -153,7 +153,7 @@ const changedEntries = ({ catalog, record, table }: MigrationGround, model: Mode
   const changed = new Set<string>();
   for (const index of catalog.indexes) {
     const name = index.name ?? "";
-    if (filledAttributes(catalog, index).length === 0 || (!record.current && there.has(name))) continue;
+    if (filledAttributes(catalog, index).length === 0 || (!record.current && !again && there.has(name))) continue;
     const shapes: string[] = [];
     // Items of a kind that the model lacks stay as they are: `droppedKinds` says so.
     for (const id of Object.keys(model.items)) {
@@ -322,17 +322,17 @@ const computedSteps = (
   model: ModelDescription,
   { size, again }: { readonly size: TableSize; readonly again: boolean },
 ): Pick<MigrationPlan, "steps" | "notes"> => {
-  if (!current) return { steps: [], notes: [] };
+  if (!current && !again) return { steps: [], notes: [] };
   const steps: MigrationStep[] = [];
   const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
-  const recorded = current.model;
+  const recorded: Partial<ModelDescription> = current?.model ?? {};
   const { aggregates, summaries, copies } = catalog.facts;
   const freshnessOf = new Map<string, Freshness | CopyFreshness>([
     ...aggregates.map((fact) => [`${fact.node}.${fact.attribute}`, fact.freshness] as const),
     ...summaries.map((fact) => [`${fact.edge}.${fact.attribute}`, fact.freshness] as const),
     ...copies.map((fact) => [`${fact.onto.name}.${fact.attribute}`, fact.freshness] as const),
   ]);
-  const changed = Object.keys(model.facts ?? {}).filter((name) => recorded.facts?.[name] !== model.facts?.[name]);
+  const changed = Object.keys(model.facts ?? {}).filter((name) => current && recorded.facts?.[name] !== model.facts?.[name]);
   const computed = again ? Object.keys(model.facts ?? {}) : changed;
   const streamed = computed.filter((name) => freshnessOf.get(name) === "stream");
   const facts = [

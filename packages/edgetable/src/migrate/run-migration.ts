@@ -209,6 +209,8 @@ const backfill = async (run: Migrating, task: Extract<MigrationStep, { readonly 
     run.named = [];
     const pass: Pass = { find, state, rate, dryRun, named: run.named, onPage: () => tell(run, task) };
     await runPass(run, pass);
+    // The next pass reads about as many.
+    run.items = Math.max(run.items, state.seen);
     if (dryRun) return;
     if (state.unfit > 0 && !leaveOut)
       throw new EdgetableError(
