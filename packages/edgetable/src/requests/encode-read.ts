@@ -205,12 +205,12 @@ export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt
       keyCondition += ` AND ${sort} <= :s`;
   }
   const placeholders = new Placeholders();
-  const shape = catalog.shapesById[step.shapes[0] ?? ""];
-  const conditions = { conditions: step.filter, values: binding.values };
-  let filter =
-    step.filter.length === 0
-      ? ""
-      : (defined(filters, "filters").conditionExpression(defined(shape, "shape"), conditions, placeholders) ?? "");
+  let filter = "";
+  if (step.filter.length > 0) {
+    const shape = defined(catalog.shapesById[step.shapes[0] ?? ""], "shape");
+    const conditions = { conditions: step.filter, values: binding.values };
+    filter = defined(filters, "filters").conditionExpression(shape, conditions, placeholders) ?? "";
+  }
   // An item without the attribute, or with a value that is not a number, never expires.
   if (livingAt !== undefined && catalog.ttl !== undefined && step.shapes.some((id) => catalog.shapesById[id]?.ttl !== undefined)) {
     values[NOW] = { N: String(livingAt) };
@@ -230,7 +230,6 @@ export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt
     ...(step.consistent ? { ConsistentRead: true } : {}),
     ReturnConsumedCapacity: "TOTAL",
   };
-  const prefix = range?.kind === "prefix" ? range.text : "";
   const within: BoundQuery["within"] = (bounds) => {
     const all = boundsOf(range);
     let { low, high } = all;
@@ -252,7 +251,7 @@ export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt
       },
     };
   };
-  return { input, forward: step.forward, prefix, isEmpty, within };
+  return { input, forward: step.forward, prefix: range?.kind === "prefix" ? range.text : "", isEmpty, within };
 };
 
 /** Which page of a Query. */
