@@ -123,8 +123,7 @@ export const placesOf = ({ entry, id }: FactHolder): readonly EdgeCopy[] => {
 };
 
 /** The name of an item among the sources of a node's memos. */
-export const sourceName = (catalog: Catalog, source: Key): string =>
-  createHash("sha256").update(identity(catalog, source)).digest("base64url");
+const sourceName = (catalog: Catalog, source: Key): string => createHash("sha256").update(identity(catalog, source)).digest("base64url");
 
 /** The key of the memo of what the row of a place contributes there. */
 export const memoKey = (catalog: Catalog, { holder, over, source }: Place): Key =>
