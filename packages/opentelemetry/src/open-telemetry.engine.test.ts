@@ -163,12 +163,10 @@ describe("a traced connection", () => {
       handler.end();
     });
     await db.close();
-    // The first read of an order looks at the record of the table's model too.
-    expect(traced()).toMatchObject({
-      "student.get": ["GetItem Observed"],
-      "student.out(enrolledIn).entries": ["GetItem Observed", "Query Observed", "BatchGetItem Observed"],
-      "course.getMany": ["BatchGetItem Observed"],
-    });
+    expect(traced()).toMatchObject({ "student.get": ["GetItem Observed"], "course.getMany": ["BatchGetItem Observed"] });
+    // The first read of an order looks at the record of the table's model too: either request may end first.
+    const requests = traced()["student.out(enrolledIn).entries"] ?? [];
+    expect(requests.toSorted()).toEqual(["BatchGetItem Observed", "GetItem Observed", "Query Observed"]);
     const handler = spanOf("handler");
     for (const span of spans.getFinishedSpans()) expect(span.spanContext().traceId).toBe(handler.spanContext().traceId);
   });
