@@ -250,7 +250,7 @@ test(
   },
 );
 
-// 200,000 changes take minutes: only by command.
+// 200,000 changes take minutes on DynamoDB Local: only by command. Writes of the embedded engine get slower with its stream.
 const CHANGES = Number(process.env["EDGETABLE_STREAM_CHANGES"] ?? "0");
 
 test.runIf(CHANGES > 0)(
