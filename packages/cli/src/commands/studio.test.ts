@@ -481,14 +481,14 @@ test("the changes of a table, its jobs and dead letters, a migration and a verif
   expect(await get<LiveAnswer>("/api/live?after=0")).toMatchObject({ changes: [], problem: { code: "stream.notEnabled" } });
   await run(["table", "create", "--stream", "--endpoint", engine.ready.endpoint], { cwd: folder.path });
   const row = (name: string) => JSON.stringify({ nodes: { student: [{ studentId: "S7", name }] } });
-  let answer: LiveAnswer = { changes: [], last: 0 };
+  const seen = new AbortController();
+  const asked = get<LiveAnswer>("/api/live?after=0").finally(() => seen.abort());
   // Nobody tells when the watch has begun: the name changes until it sees that.
-  for (let turn = 0; answer.changes.length === 0; turn++) {
-    const asked = get<LiveAnswer>("/api/live?after=0");
+  for (let turn = 0; !seen.signal.aborted; turn++) {
     folder.write("more.json", row(`turn ${turn}`));
     await run(["load", "more.json", "--endpoint", engine.ready.endpoint], { cwd: folder.path });
-    answer = await asked;
   }
+  const answer = await asked;
   const [first] = answer.changes;
   expect(first?.item).toMatchObject({ kind: "node", name: "student", id: { studentId: "S7" } });
   expect((await get<LiveAnswer>(`/api/live?after=${answer.last - 1}`)).changes.at(-1)?.number).toBeGreaterThanOrEqual(answer.last);

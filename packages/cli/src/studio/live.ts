@@ -37,10 +37,9 @@ export const watchChanges = (graph: AnyGraph, db: UntypedDb, stream: ConnectOpti
   let problem: LiveAnswer["problem"];
   let running: AbortController | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let wake = new AbortController();
+  const waiting = new Set<() => void>();
   const tell = (): void => {
-    wake.abort();
-    wake = new AbortController();
+    for (const answer of waiting) answer();
   };
   const run = async (own: AbortController): Promise<void> => {
     try {
@@ -65,18 +64,26 @@ export const watchChanges = (graph: AnyGraph, db: UntypedDb, stream: ConnectOpti
     void run(running);
   };
   return {
-    changes: async (after, signal) => {
+    changes: (after, signal) => {
       start();
-      const newer = (): readonly WireChange[] => changes.filter(({ number }) => number > after);
-      const late = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
-      const isOver = (): boolean => newer().length > 0 || problem !== undefined || late.aborted;
-      while (!isOver())
-        await new Promise<void>((resolve) => {
-          const ended = AbortSignal.any([late, wake.signal]);
-          if (ended.aborted) return resolve();
-          ended.addEventListener("abort", () => resolve(), { once: true });
-        });
-      return { changes: newer(), last, ...(problem === undefined ? {} : { problem }) };
+      return new Promise((resolve) => {
+        const answer = (): void => {
+          const newer = changes.filter(({ number }) => number > after);
+          if (newer.length === 0 && !problem && !signal.aborted && !isLate) return;
+          waiting.delete(answer);
+          clearTimeout(late);
+          signal.removeEventListener("abort", answer);
+          resolve({ changes: newer, last, ...(problem && { problem }) });
+        };
+        let isLate = false;
+        const late = setTimeout(() => {
+          isLate = true;
+          answer();
+        }, PATIENCE);
+        waiting.add(answer);
+        signal.addEventListener("abort", answer);
+        answer();
+      });
     },
     close: () => {
       clearTimeout(timer);

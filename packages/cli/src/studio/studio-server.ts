@@ -255,7 +255,7 @@ export const startStudioServer = async ({ port: wanted, folder, api }: StudioSer
   if (!page) throw new EdgetableError("cli.usage", `${folder} does not contain the built web app. Install @edgetable/studio again.`);
   const portOf = (): number => (server.address() as AddressInfo | null)?.port ?? 0;
   const access = createAccess(portOf);
-  const ended = new AbortController();
+  const asking = new Set<AbortController>();
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     checkCaller(request, [`127.0.0.1:${portOf()}`, `localhost:${portOf()}`]);
@@ -269,10 +269,13 @@ export const startStudioServer = async ({ port: wanted, folder, api }: StudioSer
       throw new Refused(401, "studio.token", "Open the link that edgetable studio printed: it contains the token.");
     if (isApi) {
       const gone = new AbortController();
-      response.once("close", () => gone.abort());
+      asking.add(gone);
+      response.once("close", () => {
+        asking.delete(gone);
+        gone.abort();
+      });
       const body = method === "POST" ? await readBody(request, maxBody(url.pathname)) : undefined;
-      const signal = AbortSignal.any([gone.signal, ended.signal]);
-      return answerApi(response, api, { route: `${method} ${url.pathname}`, query: url.searchParams, body, signal });
+      return answerApi(response, api, { route: `${method} ${url.pathname}`, query: url.searchParams, body, signal: gone.signal });
     }
     if (method === "POST") throw new Refused(405, "studio.method", "Only the API takes a POST.");
     const file = files.get(url.pathname);
@@ -302,7 +305,7 @@ export const startStudioServer = async ({ port: wanted, folder, api }: StudioSer
     link: `${origin}/?token=${access.token}`,
     oneTimeLink: () => `${origin}/?token=${access.oneTimeToken()}`,
     close: async () => {
-      ended.abort();
+      for (const gone of asking) gone.abort();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       await closed;

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
@@ -98,6 +100,19 @@ test("the signal and close end it at its next step", async () => {
   const closed = endless();
   setTimeout(() => void own.close(), 20);
   await expect(closed).rejects.toMatchObject({ code: "execute.aborted" });
+});
+
+test("a time limit that nobody else holds ends it, whatever is collected as garbage", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const endless = db.jobs.run("limited", { signal: AbortSignal.timeout(50) }, async (job) => {
+    for (const until = Date.now() + 5000; Date.now() < until;) {
+      job.check();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      collect();
+    }
+  });
+  await expect(endless).rejects.toMatchObject({ code: "execute.aborted", cause: { name: "TimeoutError" } });
 });
 
 test.each([

@@ -1,6 +1,7 @@
 import type { Scanning, ScanReport } from "../executor/scan/run-scan.ts";
-import { namesIn } from "../util/check-options.ts";
+import { checkSignal, namesIn } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";
+import { linkAbort } from "../util/time.ts";
 import type { Driver } from "./driver.ts";
 import type { EdgeRow, Edges, EndId, Ends, Nodes, PartRow, Parts } from "./graph-types.ts";
 import type { ScanOptions } from "./scan-rows.ts";
@@ -80,17 +81,19 @@ export const scanOf =
   (driver: Driver): ScanTable<Row> =>
   (options = {}) => {
     namesIn(options);
+    if (options.signal !== undefined) checkSignal(options.signal);
     let scanning: Scanning | undefined;
     async function* rows(): AsyncGenerator<Row> {
       // Few processes scan: the first scan loads the code.
       const { scanRows } = await import("./scan-rows.ts");
       // A caller that stops early must not leave requests in flight.
       const ended = new AbortController();
-      const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal;
-      scanning = scanRows(driver, { ...options, signal });
+      const unlink = linkAbort(ended, options.signal);
+      scanning = scanRows(driver, { ...options, signal: ended.signal });
       try {
         yield* scanning.rows;
       } finally {
+        unlink();
         ended.abort();
       }
     }

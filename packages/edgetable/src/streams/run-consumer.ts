@@ -3,7 +3,7 @@ import { abortedByClose } from "../executor/jobs/run-job.ts";
 import { newToken } from "../executor/run-write.ts";
 import type { Session } from "../executor/session.ts";
 import type { StreamTransport } from "../transport/stream-operations.ts";
-import { hasPassed } from "../util/time.ts";
+import { hasPassed, linkAbort } from "../util/time.ts";
 import { assignShards, goneShards, unlistedIn } from "./assign-shards.ts";
 import { describeError } from "./call-handler.ts";
 import type { RefreshedBatch } from "./maintain-facts.ts";
@@ -198,7 +198,8 @@ const startReader = async (consumer: Consumer, shard: Shard, board: Board): Prom
     onGap({ shard: shard.id, stream: shard.stream, kind: "replaced", after: undefined });
   }
   const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, consumer.signal]);
+  const { signal } = stop;
+  const unlink = linkAbort(stop, consumer.signal);
   const reports: ShardReports = {
     onBegin: () => counted.begin(key),
     onPage: (page) => counted.page(key, page),
@@ -211,6 +212,7 @@ const startReader = async (consumer: Consumer, shard: Shard, board: Board): Prom
     } catch (error) {
       await waitOut(consumer, error);
     } finally {
+      unlink();
       readers.delete(key);
       // The shard may have ended: its children are looked for at once.
       consumer.listing = undefined;
@@ -294,7 +296,9 @@ const consume = async (consumer: Consumer, running: ConsumerRun["running"]): Pro
       const left = running.idle === undefined ? Number.POSITIVE_INFINITY : running.idle - counted.idleFor();
       if (left <= 0) break;
       const pause = Math.max(1, Math.min(settings.lease / 3, LONGEST_PAUSE, Math.max(left, settings.pollInterval)));
-      await session.effects.sleep(pause, AbortSignal.any([signal, consumer.wake.signal])).catch(() => undefined);
+      const unlink = linkAbort(consumer.wake, signal);
+      await session.effects.sleep(pause, consumer.wake.signal).catch(() => undefined);
+      unlink();
     }
   } catch (error) {
     if (!signal.aborted) end({ error });
@@ -318,7 +322,8 @@ export const runConsumer = async ({
   const readers = new Map<string, ShardReader>();
   const counted = countProgress(session, readers);
   const ending = new AbortController();
-  const stopping = abortedByClose(session, signal ? AbortSignal.any([signal, ending.signal]) : ending.signal);
+  const unlink = linkAbort(ending, signal);
+  const stopping = abortedByClose(session, ending.signal);
   let failure: { readonly error: unknown } | undefined;
   const consumer: Consumer = {
     session,
@@ -342,7 +347,7 @@ export const runConsumer = async ({
     replaced: new Set(),
     wake: new AbortController(),
   };
-  await stopping.track(consume(consumer, running));
+  await stopping.track(consume(consumer, running)).finally(unlink);
   if (failure) throw failure.error;
   return counted.progress();
 };

@@ -2,6 +2,7 @@ import { driverOf } from "../client/driver.ts";
 import type { StreamTransport } from "../transport/stream-operations.ts";
 import type { LeanTransportOptions } from "../transport/lean/lean-transport.ts";
 import { checkOptions, checkSignal, namesIn, type OptionChecks } from "../util/check-options.ts";
+import { linkAbort } from "../util/time.ts";
 import { openTransport } from "./consumer.ts";
 import { readRecord, type StreamRecord } from "./record.ts";
 import { checkStream, isExpiredIterator, isTrimmed, openStreamSource, type Shard } from "./stream-source.ts";
@@ -51,9 +52,10 @@ interface Watched {
 export async function* tailStream(db: object, options: TailOptions = {}): AsyncGenerator<StreamRecord, void, undefined> {
   const { session, place } = driverOf(db);
   const { pollInterval = 500, discovery = 10_000, stream, ...given } = checkOptions(options, checks);
+  await checkStream(session, given.signal);
   const ended = new AbortController();
-  const signal = given.signal ? AbortSignal.any([given.signal, ended.signal]) : ended.signal;
-  await checkStream(session, signal);
+  const { signal } = ended;
+  const unlink = linkAbort(ended, given.signal);
   const { transport, close } = openTransport(stream, place);
   const source = openStreamSource(session, transport);
   const { effects, catalog } = session;
@@ -104,6 +106,7 @@ export async function* tailStream(db: object, options: TailOptions = {}): AsyncG
   } catch (error) {
     if (!given.signal?.aborted) throw error;
   } finally {
+    unlink();
     ended.abort();
     await close();
   }

@@ -25,6 +25,19 @@ export const onAbort = (signal: AbortSignal, callback: () => void): (() => void)
   return () => void callbacks.delete(callback);
 };
 
+/**
+ * Aborts a controller when a signal is aborted. Returns a function that unlinks them.
+ *
+ * In place of `AbortSignal.any`: in Node 20 a signal that it made loses a source of `AbortSignal.timeout` at the next garbage
+ * collection (https://github.com/nodejs/node/issues/57736), and a source that lives long remembers all that were made of it
+ * (https://github.com/nodejs/node/issues/62363).
+ */
+export const linkAbort = (controller: AbortController, signal: AbortSignal | undefined): (() => void) => {
+  const abort = (): void => controller.abort(signal?.reason);
+  if (signal?.aborted) abort();
+  return signal ? onAbort(signal, abort) : () => undefined;
+};
+
 /** The error of a sleep that its signal ended. */
 export const abortedSleep = (cause: unknown): EdgetableError =>
   new EdgetableError("execute.aborted", "The call was aborted while it waited.", { cause });

@@ -1,6 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { addCosts, Meter, NO_COST, type Cost, type SentRequest } from "../call.ts";
 import type { CallContext, Session } from "../session.ts";
+import { linkAbort } from "../../util/time.ts";
 import { bookkeeping, checkLease, endJob, type JobFacts, type Lease, releaseLease, renewLease } from "./job-store.ts";
 
 /** Milliseconds that one request of a job is tried for. */
@@ -64,10 +65,11 @@ export interface Stopping {
 
 /** Lets work be aborted by its own signal, if it has one, and by `close`. */
 export const abortedByClose = ({ jobs }: Session, signal: AbortSignal | undefined): Stopping => {
-  const closing = new AbortController();
+  const ending = new AbortController();
+  const unlink = linkAbort(ending, signal);
   const track: Stopping["track"] = async (work) => {
     const stop = async (): Promise<void> => {
-      closing.abort("the connection was closed");
+      ending.abort("the connection was closed");
       await work.catch(() => undefined);
       jobs.delete(stop);
     };
@@ -76,9 +78,10 @@ export const abortedByClose = ({ jobs }: Session, signal: AbortSignal | undefine
       return await work;
     } finally {
       jobs.delete(stop);
+      unlink();
     }
   };
-  return { signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal, track };
+  return { signal: ending.signal, track };
 };
 
 /** One run of work that consists of steps: its limits, and what it has cost so far. */
