@@ -248,9 +248,10 @@ const attempt = async (program: Program, options: EngineOptions): Promise<Launch
   const timeout = options.startTimeout ?? program.startTimeout;
   // Not AbortSignal.timeout(): in Deno its timer keeps the process alive until it fires.
   const late = new AbortController();
-  const deadline = late.signal;
-  const timer = setTimeout(() => late.abort(), timeout);
-  const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
+  const { signal } = late;
+  const stop = (): void => late.abort();
+  const timer = setTimeout(stop, timeout);
+  options.signal?.addEventListener("abort", stop);
   const process = startWatched(program.path, program.args(address), program.keepsInput);
   const starting = { program, process, address };
   try {
@@ -264,10 +265,11 @@ const attempt = async (program: Program, options: EngineOptions): Promise<Launch
     process.kill("SIGKILL");
     await process.ended;
     if (options.signal?.aborted) throw aborted(options.signal);
-    if (deadline.aborted) throw failure(`did not answer within ${timeout} ms`, { program, process });
+    if (signal.aborted) throw failure(`did not answer within ${timeout} ms`, { program, process });
     throw failure("did not answer a ListTables request", { program, process, cause: error });
   } finally {
     clearTimeout(timer);
+    options.signal?.removeEventListener("abort", stop);
   }
 };
 
