@@ -1,7 +1,6 @@
 import { unreachable } from "../util/invariant.ts";
-import { decodeFormat, isOneWay, mostShards } from "./encode-field.ts";
+import { decodeFormat, isOneWay, mostShards, leadOf } from "./render-template.ts";
 import type { FieldFormat, Template } from "./key-template.ts";
-import { leadOf } from "./render-template.ts";
 
 // True if texts of the format, each followed by the delimiter, sort as their values do.
 const ordersWithDelimiter = (format: FieldFormat, template: Template): boolean => {

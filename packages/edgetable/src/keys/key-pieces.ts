@@ -1,6 +1,5 @@
-import { decodePart, isOneWay } from "./encode-field.ts";
+import { decodePart, isOneWay, leadOf, readTemplate, templateMatches } from "./render-template.ts";
 import type { Template } from "./key-template.ts";
-import { leadOf, readTemplate, templateMatches } from "./render-template.ts";
 
 /** One piece of a key's text: a literal of its template, or a field with its path. */
 export interface KeyPiece {

@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
-import { isOneWay } from "./encode-field.ts";
+import { isOneWay } from "./render-template.ts";
 import { MAX_SHARDS, type FieldFormat, type KeyDialect, type FieldPart, type Template, type TemplatePart } from "./key-template.ts";
 import { isWellFormed } from "./value-text.ts";
 

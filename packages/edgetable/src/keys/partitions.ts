@@ -1,7 +1,6 @@
 import type { Row } from "../util/row.ts";
-import { allCounts, encodeStrictly } from "./encode-field.ts";
+import { allCounts, encodeStrictly, countsOf, type Growth, growthOf } from "./render-template.ts";
 import type { FieldPart, Sharding, Template } from "./key-template.ts";
-import { countsOf, type Growth, growthOf } from "./render-template.ts";
 import { encodeShard, fieldValue } from "./value-text.ts";
 
 /**

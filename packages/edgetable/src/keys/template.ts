@@ -1,9 +1,12 @@
 // The door to this folder: code outside makes, reads and compares keys through here. What few programs need is in partitions and key-pieces, so that it is loaded late.
 export { keepsOrder, templatesOverlap } from "./compare-templates.ts";
-export { decodeField, encodeField, encodePrefix, inKeysCase, isOneWay, mostShards } from "./encode-field.ts";
-export { MAX_SHARDS, type FieldFormat, type FieldPart, type OneWayText, type Sharding, type Template, type When } from "./key-template.ts";
-export { parseTemplate } from "./parse-template.ts";
 export {
+  decodeField,
+  encodeField,
+  encodePrefix,
+  inKeysCase,
+  isOneWay,
+  mostShards,
   growthOf,
   hasKey,
   hasShard,
@@ -14,6 +17,8 @@ export {
   shardPaths,
   templateMatches,
 } from "./render-template.ts";
+export { MAX_SHARDS, type FieldFormat, type FieldPart, type OneWayText, type Sharding, type Template, type When } from "./key-template.ts";
+export { parseTemplate } from "./parse-template.ts";
 export {
   comparePrimary,
   decimalOf,

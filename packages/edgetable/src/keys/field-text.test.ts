@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { isEdgetableError } from "../errors/edgetable-error.ts";
-import { decodeField, encodeField, encodePrefix } from "./encode-field.ts";
+import { decodeField, encodeField, encodePrefix } from "./render-template.ts";
 import { parseTemplate } from "./parse-template.ts";
 
 const template = parseTemplate("P#{parent}#{value:number|text}", { delimiter: "#", escapes: true });
