@@ -16,7 +16,7 @@ const entries = ["index", "transport/sdk/index", "check/index", "streams/index",
 /** What a first call loads together, by the modules that it loads: another file costs an opening, and bytes in every bundle. */
 const families = {
   searches: ["client/search-call"],
-  walks: ["client/make-walk", "executor/walk/search"],
+  walks: ["client/make-walk", "executor/walk/path-search"],
   pages: ["executor/read-page", "executor/cursor-secrets"],
   explanations: ["client/explanation", "client/explain-write", "client/walk-explanation"],
 };

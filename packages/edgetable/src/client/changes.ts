@@ -14,8 +14,8 @@ import type { SendingOptions, WriteOptions } from "./write-types.ts";
 
 const CLAUSES = ["set", "remove", "add", "append", "delete"];
 
-/** What changes and conditions are checked against. */
-export interface Subject {
+/** A type of items as a write's changes and conditions are checked against it. */
+export interface WrittenType {
   readonly name: string;
   /** Attribute names, undefined where the schema does not tell them. */
   readonly names: readonly string[] | undefined;
@@ -35,7 +35,7 @@ export interface Subject {
 type Definition = (NodeEntry | EdgeEntry | PartEntry)["definition"];
 
 /** What a definition says of its attributes. */
-export const subjectOf = (name: string, definition: Definition, key: readonly string[], shape: Shape | undefined): Subject => ({
+export const writtenType = (name: string, definition: Definition, key: readonly string[], shape: Shape | undefined): WrittenType => ({
   name,
   names: attributesOf(definition),
   derived: derivedNames(definition),
@@ -46,9 +46,9 @@ export const subjectOf = (name: string, definition: Definition, key: readonly st
   shape,
 });
 
-/** @throws {plan.invalidOption} always: a sentence about the subject */
-export const failOption = (subject: Subject, message: string, details: Row): never => {
-  throw new EdgetableError("plan.invalidOption", `${message} of "${subject.name}".`, { details });
+/** @throws {plan.invalidOption} always: a sentence about the type */
+export const failOption = (written: WrittenType, message: string, details: Row): never => {
+  throw new EdgetableError("plan.invalidOption", `${message} of "${written.name}".`, { details });
 };
 
 const present = (given: Row | undefined): Row => {
@@ -57,13 +57,13 @@ const present = (given: Row | undefined): Row => {
   return row;
 };
 
-const clausesOf = (subject: Subject, given: Row): Changes => {
+const clausesOf = (written: WrittenType, given: Row): Changes => {
   const names = namesIn(given);
-  const clauses = names.length > 0 && names.every((name) => CLAUSES.includes(name) && !subject.names?.includes(name));
+  const clauses = names.length > 0 && names.every((name) => CLAUSES.includes(name) && !written.names?.includes(name));
   if (!clauses) return { set: present(given), remove: [], add: {}, append: {} };
   const { set, remove, add, append, delete: members } = given as Partial<Changes> & { readonly delete?: Row };
   const paths: PathChange[] = [];
-  const isWithin = (name: string): boolean => isPath(name) && !subject.names?.includes(name);
+  const isWithin = (name: string): boolean => isPath(name) && !written.names?.includes(name);
   const take = (verb: PathChange["verb"], row: Row | undefined, isTaken = isWithin): Row => {
     const rest: Record<string, unknown> = present(row);
     for (const name of Object.keys(rest).filter(isTaken)) {
@@ -85,13 +85,13 @@ const clausesOf = (subject: Subject, given: Row): Changes => {
 };
 
 // "Two document paths overlap with each other" is what DynamoDB says of these.
-const checkOverlap = (subject: Subject, { paths = [] }: Changes, fields: readonly string[]): void => {
+const checkOverlap = (written: WrittenType, { paths = [] }: Changes, fields: readonly string[]): void => {
   const all = [...fields.map((path) => ({ path, steps: [path] as readonly (string | number)[] })), ...paths];
   for (const [at, { path, steps }] of all.entries()) {
     const other = all.slice(0, at).find((one) => one.steps.slice(0, steps.length).every((step, depth) => step === (steps[depth] ?? step)));
     if (other)
       failOption(
-        subject,
+        written,
         other.path === path
           ? `One update cannot change "${path}" twice; make two updates`
           : `"${other.path}" and "${path}" are changed in one update, and one holds the other: make it two, or set the outer one whole,`,
@@ -100,18 +100,18 @@ const checkOverlap = (subject: Subject, { paths = [] }: Changes, fields: readonl
   }
 };
 
-const checkOperands = (subject: Subject, { add, append, paths = [] }: Changes): void => {
+const checkOperands = (written: WrittenType, { add, append, paths = [] }: Changes): void => {
   const given = (verb: PathChange["verb"]) => paths.flatMap((one) => (one.verb === verb ? [[one.path, one.value] as const] : []));
   for (const [field, value] of given("delete"))
-    if (!(value instanceof Set)) failOption(subject, `\`delete\` takes a Set of members for "${field}"`, { field, value });
+    if (!(value instanceof Set)) failOption(written, `\`delete\` takes a Set of members for "${field}"`, { field, value });
   for (const [field, value] of [...Object.entries(add), ...given("add")]) {
     const isAddend = Number.isFinite(value) || typeof value === "bigint" || value instanceof Set;
-    if (!isAddend) failOption(subject, `\`add\` takes a finite number or a Set for "${field}"`, { field, value });
+    if (!isAddend) failOption(written, `\`add\` takes a finite number or a Set for "${field}"`, { field, value });
   }
   for (const [field, value] of [...Object.entries(append), ...given("append")])
     if (!Array.isArray(value)) {
       const takes = value instanceof Set ? "takes a list, and `add` puts members into a set:" : "takes a list for";
-      failOption(subject, `\`append\` ${takes} "${field}"`, { field, value });
+      failOption(written, `\`append\` ${takes} "${field}"`, { field, value });
     }
 };
 
@@ -124,14 +124,14 @@ const changedFields = ({ set, remove, add, append }: Changes): readonly string[]
 
 const UNGUARDED: Guards = Object.freeze({ where: undefined, version: undefined });
 
-/** Refuses attributes that are not the subject's. */
-export const checkOwnNames = (subject: Subject, given: readonly string[]): void => {
-  if (subject.shape) refuseStoredNames(subject.shape, given);
-  checkAttributes(subject.version && subject.names ? [...subject.names, VERSION] : subject.names, given, `"${subject.name}"`);
+/** Refuses attributes that the type does not have. */
+export const checkOwnNames = (written: WrittenType, given: readonly string[]): void => {
+  if (written.shape) refuseStoredNames(written.shape, given);
+  checkAttributes(written.version && written.names ? [...written.names, VERSION] : written.names, given, `"${written.name}"`);
 };
 
 /** A row without what Edgetable computes for it: one that was read before may be written again. */
-export const withoutComputed = ({ derived, times }: Subject, row: Row): Row => {
+export const withoutComputed = ({ derived, times }: WrittenType, row: Row): Row => {
   const isComputed = (field: string): boolean => Object.hasOwn(row, field);
   if (!derived.some(isComputed) && !times.some(isComputed)) return row;
   const rest: Record<string, unknown> = { ...row };
@@ -140,7 +140,7 @@ export const withoutComputed = ({ derived, times }: Subject, row: Row): Row => {
   return rest;
 };
 
-const whyFixed = ({ name, shape, key }: Subject, attribute: string): string => {
+const whyFixed = ({ name, shape, key }: WrittenType, attribute: string): string => {
   const mend = shape?.kind === "edge" ? "Link a new edge and unlink this one." : "Create a new item and delete this one.";
   const which =
     shape?.kind === "edge" && key.includes(attribute)
@@ -149,18 +149,18 @@ const whyFixed = ({ name, shape, key }: Subject, attribute: string): string => {
   return `"${attribute}" of "${name}" cannot change. ${mend}${which}`;
 };
 
-const setVersion = ({ name }: Subject, mend: string): EdgetableError =>
+const setVersion = ({ name }: WrittenType, mend: string): EdgetableError =>
   new EdgetableError("schema.immutableAttribute", `"${VERSION}" of "${name}" counts its writes and cannot be set. ${mend}`, {
     details: { attribute: VERSION },
   });
 
 /** The error of a call that sets a time which Edgetable keeps. */
-export const setTime = ({ name }: Pick<Subject, "name">, attribute: string, mend = "Leave it out."): EdgetableError =>
+export const setTime = ({ name }: Pick<WrittenType, "name">, attribute: string, mend = "Leave it out."): EdgetableError =>
   new EdgetableError("schema.immutableAttribute", `"${attribute}" of "${name}" is a time that Edgetable keeps and cannot be set. ${mend}`, {
     details: { attribute },
   });
 
-const setDerived = ({ name }: Subject, attribute: string): EdgetableError =>
+const setDerived = ({ name }: WrittenType, attribute: string): EdgetableError =>
   new EdgetableError(
     "schema.derivedAttribute",
     `"${attribute}" of "${name}" is derived: it follows from other rows and cannot be set. Change those, or leave it out.`,
@@ -171,12 +171,12 @@ const setDerived = ({ name }: Subject, attribute: string): EdgetableError =>
  * Refuses what a new row cannot state: its version, its times, and attributes that follow from other rows. A `put` takes rows
  * as they were read: it counts on from the stored version, keeps the stored time of creation and leaves the rest out.
  */
-export const refuseComputed = (subject: Subject, input: Row | undefined): void => {
-  if (subject.version && input?.[VERSION] !== undefined) throw setVersion(subject, "Leave it out: a new item has version 1.");
-  const computed = subject.derived.find((field) => input && own(input, field) !== undefined);
-  if (computed !== undefined) throw setDerived(subject, computed);
-  const time = subject.times.find((field) => input && own(input, field) !== undefined);
-  if (time !== undefined) throw setTime(subject, time);
+export const refuseComputed = (written: WrittenType, input: Row | undefined): void => {
+  if (written.version && input?.[VERSION] !== undefined) throw setVersion(written, "Leave it out: a new item has version 1.");
+  const computed = written.derived.find((field) => input && own(input, field) !== undefined);
+  if (computed !== undefined) throw setDerived(written, computed);
+  const time = written.times.find((field) => input && own(input, field) !== undefined);
+  if (time !== undefined) throw setTime(written, time);
 };
 
 /**
@@ -187,31 +187,31 @@ export const refuseComputed = (subject: Subject, input: Row | undefined): void =
  * @throws {schema.derivedAttribute}
  * @throws {plan.invalidOption} when there is nothing to change, or an attribute is changed twice
  */
-export const readChanges = (subject: Subject, given: Row): Changes => {
-  const changes = clausesOf(subject, given);
+export const readChanges = (written: WrittenType, given: Row): Changes => {
+  const changes = clausesOf(written, given);
   const whole = changedFields(changes);
   const fields = changes.paths ? [...whole, ...changes.paths.map(({ steps }) => steps[0])] : whole;
-  checkOwnNames(subject, fields);
-  const computed = fields.find((field) => subject.derived.includes(field));
-  if (computed !== undefined) throw setDerived(subject, computed);
-  const time = fields.find((field) => subject.times.includes(field));
-  if (time !== undefined) throw setTime(subject, time);
-  const fixed = fields.find((field) => subject.fixed.includes(field));
+  checkOwnNames(written, fields);
+  const computed = fields.find((field) => written.derived.includes(field));
+  if (computed !== undefined) throw setDerived(written, computed);
+  const time = fields.find((field) => written.times.includes(field));
+  if (time !== undefined) throw setTime(written, time);
+  const fixed = fields.find((field) => written.fixed.includes(field));
   if (fixed !== undefined) {
-    if (subject.version && fixed === VERSION) throw setVersion(subject, "To check it, pass the option `ifVersion`.");
-    throw new EdgetableError("schema.immutableAttribute", whyFixed(subject, fixed), { details: { attribute: fixed } });
+    if (written.version && fixed === VERSION) throw setVersion(written, "To check it, pass the option `ifVersion`.");
+    throw new EdgetableError("schema.immutableAttribute", whyFixed(written, fixed), { details: { attribute: fixed } });
   }
-  if (changes.paths) checkOverlap(subject, changes, whole);
+  if (changes.paths) checkOverlap(written, changes, whole);
   const twice = whole.find((field, at) => whole.indexOf(field) !== at);
-  if (twice !== undefined) failOption(subject, `"${twice}" is changed twice, in one update`, { field: twice });
-  checkOperands(subject, changes);
+  if (twice !== undefined) failOption(written, `"${twice}" is changed twice, in one update`, { field: twice });
+  checkOperands(written, changes);
   return changes;
 };
 
 /** The same, refusing to change nothing. */
-export const readSomeChanges = (subject: Subject, given: Row): Changes => {
-  const changes = readChanges(subject, given);
-  if (changedFields(changes).length === 0 && !changes.paths) failOption(subject, "There is nothing to change in this update", { given });
+export const readSomeChanges = (written: WrittenType, given: Row): Changes => {
+  const changes = readChanges(written, given);
+  if (changedFields(changes).length === 0 && !changes.paths) failOption(written, "There is nothing to change in this update", { given });
   return changes;
 };
 
@@ -229,7 +229,7 @@ export const writeChecks: OptionChecks<WriteOptions<Row>> = { idempotent: "boole
  * @throws {plan.invalidOption} @throws {schema.unknownAttribute}
  */
 export const readGuards = <Options extends WriteOptions<Row>>(
-  subject: Subject,
+  written: WrittenType,
   options: Options | undefined,
   {
     kinds = writeChecks as OptionChecks<Options>,
@@ -240,9 +240,9 @@ export const readGuards = <Options extends WriteOptions<Row>>(
   checkOptions(options, kinds);
   if (options.if)
     checkOwnNames(
-      subject,
+      written,
       fieldsIn(options.if, "if").filter((field) => !nested.includes(field)),
     );
   if (!options.if && options.ifVersion === undefined) return UNGUARDED;
-  return { where: options.if && readWhere(options.if, nested, 0, subject.shape ? [subject.shape] : []), version: options.ifVersion };
+  return { where: options.if && readWhere(options.if, nested, 0, written.shape ? [written.shape] : []), version: options.ifVersion };
 };

@@ -18,7 +18,7 @@ import { partReads } from "./part-reads.ts";
 import type { PartApi } from "./part-types.ts";
 import type { EdgeApi, Find, NodeApi, NodeHandle } from "./read-types.ts";
 
-import { findOf } from "./search.ts";
+import { findOf } from "./find.ts";
 import { reshardOf, tableAdmin, type Reshard, type TableAdmin } from "./table.ts";
 import { scanOf, type ScanRow, type ScanTable } from "./scan.ts";
 import { transactOf } from "./write-call.ts";

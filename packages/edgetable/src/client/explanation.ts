@@ -5,7 +5,7 @@ import type { Alternative, HydrateStep, MarkerStep, QueryStep, ReadPlan } from "
 import { logicalPlanOf } from "../planner/plan.ts";
 import { passingPart } from "../planner/assumed-searches.ts";
 import { markerKey } from "../planner/writes/rules/unique-markers.ts";
-import { pageOf, passesAll } from "../executor/read-partition.ts";
+import { pageOf, passesAll } from "../executor/read-rows.ts";
 import { partitionsOf, shareOf } from "../requests/encode-partitions.ts";
 import {
   askedKeys,

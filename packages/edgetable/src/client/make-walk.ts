@@ -4,7 +4,7 @@ import { type Call, createCall, Meter, NO_COST, reportOf, type RunOptions } from
 import type { CallContext } from "../executor/session.ts";
 import { runWalk, type Stopped, type WalkOutcome } from "../executor/walk/run-walk.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
-import type { CommonState, FoundPaths, SearchAt } from "../executor/walk/search.ts";
+import type { CommonState, FoundPaths, SearchAt } from "../executor/walk/path-search.ts";
 import { openState, readState, sealState, storeState, STORED } from "../executor/walk/walk-cursor.ts";
 import type { WalkBudget, WalkRequest } from "../executor/walk/walk-run.ts";
 import type { NodeRef, Tally, WalkState as StoppedWalk } from "../executor/walk/walk-state.ts";
@@ -383,7 +383,7 @@ export interface CommonAsk {
 
 const readCommon = async (driver: Driver, ask: CommonAsk, context: CallContext): Promise<Walked<Row>> => {
   const { node, hop, among, others, options } = ask;
-  const { commonNeighbours } = await import("../executor/walk/search.ts");
+  const { commonNeighbours } = await import("../executor/walk/path-search.ts");
   const query = (): string => `common|${driver.catalog.table}|${walkForm(hop, collect)}|${exactText([hop.id, others, hop.values])}`;
   const { state, budget, end } = await beginWalk<CommonState>(driver, { options, query }, context);
   const request = requestOf(driver, { state: among, plan: planOf(driver, { state: among, collect }), budget, options });
@@ -424,7 +424,7 @@ export interface PathAsk {
 const readPaths = async (driver: Driver, ask: PathAsk, context: CallContext): Promise<Walked<readonly Row[]>> => {
   const { forward, backward, depth, limit, which, options } = ask;
   const { catalog, session } = driver;
-  const { allPaths, shortestPaths } = await import("../executor/walk/search.ts");
+  const { allPaths, shortestPaths } = await import("../executor/walk/path-search.ts");
   const query = (): string => {
     const values = exactText([forward.id, backward.node, backward.id, forward.values]);
     return `paths|${catalog.table}|${which}|${depth}|${walkForm(forward, collect)}|${values}`;

@@ -19,7 +19,7 @@ import {
   spreadValues,
   type SearchState,
   type SearchWant,
-  type Spread,
+  type SpreadLists,
 } from "../query/search.ts";
 import { partitionsOf } from "../requests/encode-partitions.ts";
 import { bindQuery, type Binding } from "../requests/encode-read.ts";
@@ -57,7 +57,7 @@ const isKeyed = (catalog: Catalog, { partition, sort, scatter, shapes }: QuerySt
 
 const planned = (
   driver: Driver,
-  at: { readonly state: SearchState; readonly want: SearchWant; readonly spread?: Spread },
+  at: { readonly state: SearchState; readonly want: SearchWant; readonly spread?: SpreadLists },
 ): PlannedSearch => {
   const { want, spread } = at;
   const implied = impliedKeys(driver.catalog, at.state);

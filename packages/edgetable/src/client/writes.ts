@@ -14,8 +14,8 @@ import {
   readSomeChanges,
   refuseComputed,
   sendingChecks,
-  type Subject,
-  subjectOf,
+  type WrittenType,
+  writtenType,
   withoutComputed,
   writeChecks,
 } from "./changes.ts";
@@ -65,8 +65,8 @@ const deleteChecks: OptionChecks<DeleteOptions<Row> & KeyOptions<Row>> = { ...up
 const upsertChecks: OptionChecks<UpsertOptions<Row>> = { ...writeChecks, expect: ["new", "existing"] };
 
 /** The writes of a node or part, from rows and ids that were checked. */
-const itemWrites = (of: "node" | "part", subject: Subject) => {
-  const { name } = subject;
+const itemWrites = (of: "node" | "part", written: WrittenType) => {
+  const { name } = written;
   return {
     create: (row: Row, options: SendingOptions = {}): LogicalWrite => ({
       kind: "create",
@@ -81,7 +81,7 @@ const itemWrites = (of: "node" | "part", subject: Subject) => {
       name,
       row,
       seen,
-      guards: readGuards(subject, options),
+      guards: readGuards(written, options),
       idempotent: options?.idempotent,
     }),
     update: (id: Row, changes: Row, options: Options | undefined, kinds?: OptionChecks<Options>): LogicalWrite => ({
@@ -89,45 +89,45 @@ const itemWrites = (of: "node" | "part", subject: Subject) => {
       of,
       name,
       id,
-      changes: readSomeChanges(subject, changes),
-      guards: readGuards(subject, options, kinds && { kinds }),
+      changes: readSomeChanges(written, changes),
+      guards: readGuards(written, options, kinds && { kinds }),
       idempotent: options?.idempotent,
     }),
     upsert: (id: Row, row: Row, changes: Row, options: UpsertOptions<Row> = {}): LogicalWrite => {
       const { expect = "existing", idempotent } = options;
-      const guards = readGuards(subject, options, { kinds: upsertChecks });
+      const guards = readGuards(written, options, { kinds: upsertChecks });
       const create = { kind: "create", of, name, row } as const;
-      const update = { kind: "update", of, name, id, changes: readSomeChanges(subject, changes), guards } as const;
+      const update = { kind: "update", of, name, id, changes: readSomeChanges(written, changes), guards } as const;
       return { kind: "upsert", of, name, create, update, expect, idempotent };
     },
     check: (id: Row, options: CheckOptions<Row> = {}): LogicalWrite => {
       const { exists = true, ...guarding } = options;
-      const guards = readGuards(subject, options, { kinds: checkChecks });
+      const guards = readGuards(written, options, { kinds: checkChecks });
       if (exists || namesIn(guarding).length === 0) return { kind: "check", of, name, id, guards, exists };
-      return failOption(subject, "A check that there is none takes no `if` or `ifVersion`: leave them out, in a check", { options });
+      return failOption(written, "A check that there is none takes no `if` or `ifVersion`: leave them out, in a check", { options });
     },
     delete: (id: Row, options: Options | undefined, kinds?: OptionChecks<Options>): DeleteWrite => ({
       kind: "delete",
       of,
       name,
       id,
-      guards: readGuards(subject, options, kinds && { kinds }),
+      guards: readGuards(written, options, kinds && { kinds }),
       idempotent: options?.idempotent,
     }),
   };
 };
 
 const nodeItems = (catalog: Catalog, entry: NodeEntry) => {
-  const subject = subjectOf(entry.name, entry.definition, entry.idFields, entry.shape);
+  const written = writtenType(entry.name, entry.definition, entry.idFields, entry.shape);
   const rowOf = (input: Row): Row => {
-    checkOwnNames(subject, namesIn(input));
-    return ofTenant(catalog, entry.idFields, withoutComputed(subject, input));
+    checkOwnNames(written, namesIn(input));
+    return ofTenant(catalog, entry.idFields, withoutComputed(written, input));
   };
   const newRowOf = (input: Row): Row => {
-    refuseComputed(subject, input);
+    refuseComputed(written, input);
     return rowOf(input);
   };
-  return { rowOf, newRowOf, writes: itemWrites("node", subject) };
+  return { rowOf, newRowOf, writes: itemWrites("node", written) };
 };
 
 /** Gives the write that puts a node's row, for a call or a bulk load. */
@@ -158,20 +158,20 @@ export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<An
 
 const partItems = (catalog: Catalog, entry: PartEntry) => {
   const owner = defined(catalog.nodes[entry.definition.of], `the owner of "${entry.name}"`);
-  const subject = subjectOf(entry.name, entry.definition, [...entry.idFields, ...owner.idFields], entry.shape);
+  const written = writtenType(entry.name, entry.definition, [...entry.idFields, ...owner.idFields], entry.shape);
   const ownerOf = (id: Row): Row => checkNodeId(catalog, owner, id);
   const rowOf = (node: Row, input: Row): Row => {
     checkOwnNames(
-      subject,
+      written,
       namesIn(input).filter((field) => !owner.idFields.includes(field)),
     );
-    return { ...withoutComputed(subject, input), ...ownerOf(node) };
+    return { ...withoutComputed(written, input), ...ownerOf(node) };
   };
   const newRowOf = (node: Row, input: Row): Row => {
-    refuseComputed(subject, input);
+    refuseComputed(written, input);
     return rowOf(node, input);
   };
-  return { ownerOf, rowOf, newRowOf, writes: itemWrites("part", subject) };
+  return { ownerOf, rowOf, newRowOf, writes: itemWrites("part", written) };
 };
 
 /** Gives the write that puts a part's row, for a call or a bulk load. */
@@ -217,7 +217,7 @@ const relinkChecks: OptionChecks<RelinkOptions<Row, Row> & KeyOption> = { ...unl
 
 const edgeRows = (catalog: Catalog, entry: EdgeEntry) => {
   const edge = entry.name;
-  const subject = subjectOf(edge, entry.definition, entry.key, entry.shapes[0]);
+  const written = writtenType(edge, entry.definition, entry.key, entry.shapes[0]);
   const ends = (from: Row, to: Row): { readonly edge: string; readonly from: EndId; readonly to: EndId } => {
     if (entry.definition.stored === "reference") {
       const node = entry.from.join(" or ");
@@ -233,7 +233,7 @@ const edgeRows = (catalog: Catalog, entry: EdgeEntry) => {
   };
   const reverseOf = (reverse: Row | undefined): Row => {
     if (!reverse) return {};
-    if (entry.definition.stored === "twice" || entry.definition.symmetric) return readChanges(subject, reverse).set;
+    if (entry.definition.stored === "twice" || entry.definition.symmetric) return readChanges(written, reverse).set;
     throw new EdgetableError(
       "plan.invalidOption",
       `"${edge}" is stored once: there is no other copy for \`reverse\`. Store it twice, or leave that out.`,
@@ -243,11 +243,11 @@ const edgeRows = (catalog: Catalog, entry: EdgeEntry) => {
     );
   };
   const rowsOf = (row: Row = {}, options: LinkOptions<Row> = {}): Pick<LinkWrite, "row" | "reverse" | "idempotent"> => {
-    checkOwnNames(subject, namesIn(row));
+    checkOwnNames(written, namesIn(row));
     const { reverse, idempotent } = checkOptions(options, linkChecks);
-    return { row: withoutComputed(subject, row), reverse: reverseOf(reverse), idempotent };
+    return { row: withoutComputed(written, row), reverse: reverseOf(reverse), idempotent };
   };
-  return { subject, ends, reverseOf, rowsOf };
+  return { written, ends, reverseOf, rowsOf };
 };
 
 /** Gives the write that puts an edge, for a call or a bulk load. */
@@ -262,12 +262,12 @@ export const edgePut = (
 /** The writing side of `db.<edge>`. */
 export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<AnyEnds, AnyEdge> => {
   const edge = entry.name;
-  const { subject, ends, reverseOf, rowsOf } = edgeRows(driver.catalog, entry);
+  const { written, ends, reverseOf, rowsOf } = edgeRows(driver.catalog, entry);
   const putOf = edgePut(driver.catalog, entry);
   const call = (write: LogicalWrite): ReturnType<typeof writeCall<Row>> => writeCall<Row>(driver, write);
   return {
     link: (from, to, attributes, options) => {
-      refuseComputed(subject, attributes as Row | undefined);
+      refuseComputed(written, attributes as Row | undefined);
       return call({ kind: "link", ...rowsOf(attributes as Row | undefined, options), ...ends(from, to) });
     },
     put: (from, to, attributes, options) => {
@@ -275,10 +275,10 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
       return call({ ...putOf(from, to, row, options), seen: seenIn(entry, row) });
     },
     relink: (from, to, given, options: RelinkOptions<Row, Row> & KeyOption = {}) => {
-      const guards = readGuards(subject, options, { kinds: relinkChecks, nested: nestedEnds });
+      const guards = readGuards(written, options, { kinds: relinkChecks, nested: nestedEnds });
       const { type } = options;
       const target = type === undefined ? undefined : edgeNamed(driver, type);
-      const of = target ? subjectOf(target.name, target.definition, [], target.shapes[0]) : subject;
+      const of = target ? writtenType(target.name, target.definition, [], target.shapes[0]) : written;
       const changes = target ? readChanges(of, given as Row) : readSomeChanges(of, given as Row);
       return call({
         kind: "relink",
@@ -293,14 +293,14 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
       });
     },
     upsert: (from, to, attributes, ...[given, options = {}]) => {
-      refuseComputed(subject, attributes);
-      const guards = readGuards(subject, options, { kinds: { ...upsertChecks, reverse: namesIn }, nested: nestedEnds });
+      refuseComputed(written, attributes);
+      const guards = readGuards(written, options, { kinds: { ...upsertChecks, reverse: namesIn }, nested: nestedEnds });
       const { expect = "existing", idempotent, reverse } = options;
       const at = ends(from, to);
       const rows = rowsOf(attributes, reverse && { reverse });
       const change = {
         key: checkKey(edge, entry.key, pick(attributes, entry.key)),
-        changes: readSomeChanges(subject, given as Row),
+        changes: readSomeChanges(written, given as Row),
         reverse: rows.reverse,
         guards,
         type: undefined,
@@ -311,7 +311,7 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
     },
     unlink: (from, to, options: WriteOptions<Row> & KeyOption = {}) => {
       const key = ownKey(entry, options);
-      const guards = readGuards(subject, options, { kinds: unlinkChecks, nested: nestedEnds });
+      const guards = readGuards(written, options, { kinds: unlinkChecks, nested: nestedEnds });
       return call({ kind: "unlink", ...ends(from, to), key, guards, idempotent: options.idempotent });
     },
   };

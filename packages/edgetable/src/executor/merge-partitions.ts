@@ -9,8 +9,11 @@ import type { Bounds } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
-import { type Found, identity, type Reader, type Rows } from "./read-rows.ts";
 import {
+  type Found,
+  identity,
+  type ReadRun,
+  type Rows,
   acceptItems,
   countPartition,
   nextPage,
@@ -20,7 +23,7 @@ import {
   passesAll,
   sortTextOf,
   startKeyOf,
-} from "./read-partition.ts";
+} from "./read-rows.ts";
 
 /** How many rows under one sort key a cursor names. */
 const MAX_NAMED = 256;
@@ -136,14 +139,14 @@ const comparePlaces = (a: Place, b: Place, descending: boolean): number => {
   return descending ? -order : order;
 };
 
-const lanesOf = (reader: Reader, sources: readonly number[]): Lane[] => {
-  const { plan, session, bindings } = reader;
+const lanesOf = (run: ReadRun, sources: readonly number[]): Lane[] => {
+  const { plan, session, bindings } = run;
   const lanes: Lane[] = [];
   for (const source of sources) {
-    const binding = bindings?.[source] ?? reader.binding;
+    const binding = bindings?.[source] ?? run.binding;
     for (const partition of partitionsOf(session.catalog, plan.sources[source] as QueryStep, binding)) {
       lanes.push({
-        ...openPartition(reader, source, partition.text),
+        ...openPartition(run, source, partition.text),
         order: lanes.length,
         partition,
         buffer: [],
@@ -160,7 +163,7 @@ const lanesOf = (reader: Reader, sources: readonly number[]): Lane[] => {
   return lanes;
 };
 
-const isDescending = (reader: Reader, step: QueryStep): boolean => step.forward === reader.backward;
+const isDescending = (run: ReadRun, step: QueryStep): boolean => step.forward === run.backward;
 
 /** True if there is more to read of the lane before its next row is known. */
 const isDry = (lane: Lane): boolean => !lane.done && lane.head === lane.buffer.length;
@@ -200,7 +203,7 @@ const startBehind = (lane: Lane, { sort, at, key, descending, moved }: PageEnd):
 
 /** Reads a lane until it has a row, or nothing is left; without a number of rows, all that is left. */
 const fillLane = async (
-  reader: Reader,
+  run: ReadRun,
   lane: Lane,
   at: { readonly wanted: number | undefined; readonly kept: () => number },
 ): Promise<void> => {
@@ -208,17 +211,17 @@ const fillLane = async (
   const heads: Head[] = [];
   // A partition that has to be read again holds more than its share.
   const share = wanted === undefined ? undefined : wanted * 2 ** Math.min(lane.rounds, 10);
-  const passes = passesAll(reader.plan, lane.step);
+  const passes = passesAll(run.plan, lane.step);
   const enough = wanted === undefined ? Number.POSITIVE_INFINITY : 1;
   while (!lane.done && heads.length < enough) {
     const { given, read } = lane;
     const limit = share === undefined || passes ? share : pageOf({ wanted: given + (wanted ?? 0), found: given, read }, false);
     // Requests are kept for partitions that were not read yet.
-    const output = await nextPage(reader, lane, { limit, bounds: lane.bounds, turn: { kept: kept(), isFirst: !lane.asked } });
+    const output = await nextPage(run, lane, { limit, bounds: lane.bounds, turn: { kept: kept(), isFirst: !lane.asked } });
     if (!output) break;
     lane.asked = true;
     const before = heads.length;
-    for (const found of acceptItems(reader, lane.source, output.Items ?? [])) {
+    for (const found of acceptItems(run, lane.source, output.Items ?? [])) {
       const sort = sortTextOf(lane.step, found.item);
       if (sort !== lane.skipped && sort.startsWith(lane.query.prefix)) heads.push({ found, sort });
     }
@@ -238,7 +241,7 @@ const turnsOf = (lanes: readonly Lane[]): readonly (readonly Lane[])[] => {
 
 /** Reads the lanes that are dry. Items may have moved into a lane that was read before: it is read again. */
 const refill = async (
-  reader: Reader,
+  run: ReadRun,
   lanes: readonly Lane[],
   { wanted, end }: { readonly wanted: number | undefined; readonly end: PageEnd | undefined },
 ): Promise<void> => {
@@ -254,7 +257,7 @@ const refill = async (
   const each = wanted === undefined ? undefined : shareOf(wanted, Math.max(1, open));
   const kept = (): number => lanes.filter(({ asked, done }) => !asked && !done).length;
   for (const group of turnsOf(lanes.filter(isDry)))
-    await Promise.all(group.map(async (lane) => fillLane(reader, lane, { wanted: each, kept })));
+    await Promise.all(group.map(async (lane) => fillLane(run, lane, { wanted: each, kept })));
 };
 
 const nextLane = (lanes: readonly Lane[], descending: boolean): Lane | undefined => {
@@ -281,12 +284,12 @@ const outgrown = (message: string, details: Readonly<Record<string, unknown>>): 
   new EdgetableError("cursor.outgrown", `${message} Start again without the cursor.`, { details });
 
 /** Starts all lanes where an earlier page ended. If items moved since, the cursor names the rows that it gave under its sort key. */
-const resume = (reader: Reader, lanes: readonly Lane[], from: Position): Resumed => {
+const resume = (run: ReadRun, lanes: readonly Lane[], from: Position): Resumed => {
   const { key, ties = UNNAMED } = from;
   if (!key) return { ties: trackTies(undefined), moved: false };
   // The sources of a feed come and go with its nodes: the partition alone tells where a page ended.
-  const isFeed = reader.bindings !== undefined;
-  const step = reader.plan.sources[isFeed ? 0 : from.source] as QueryStep;
+  const isFeed = run.bindings !== undefined;
+  const step = run.plan.sources[isFeed ? 0 : from.source] as QueryStep;
   const text = keyTextOf(key[step.partitionKey]) ?? "";
   const at = lanes.find((lane) => (isFeed || lane.source === from.source) && lane.partition.text === text);
   // A read that knows the id reads its shard alone, wherever that was before.
@@ -299,8 +302,8 @@ const resume = (reader: Reader, lanes: readonly Lane[], from: Position): Resumed
     throw outgrown("The shards of this index grew, and too many rows share the sort key at which the page ended.", details);
   }
   const sort = sortTextOf(step, key);
-  for (const lane of lanes) startBehind(lane, { sort, at: at?.order, key, descending: isDescending(reader, lane.step), moved });
-  const own = ties.left ? [] : [shortName(identity(reader.session.catalog, key))];
+  for (const lane of lanes) startBehind(lane, { sort, at: at?.order, key, descending: isDescending(run, lane.step), moved });
+  const own = ties.left ? [] : [shortName(identity(run.session.catalog, key))];
   return { ties: trackTies({ sort, cut: { ...ties, named: [...ties.named, ...own] }, moved }), moved };
 };
 
@@ -316,15 +319,15 @@ const frontierOf = (lanes: readonly Lane[], descending: boolean): { readonly pla
 };
 
 /** Reads a page, or all, of several partitions in the one order of their sort keys: exactly as many rows as asked for, each once. */
-export const readMerged = async (reader: Reader, sources: readonly number[], start: Position): Promise<Rows> => {
-  const { plan, session, spending, backward } = reader;
-  const lanes = lanesOf(reader, sources);
+export const readMerged = async (run: ReadRun, sources: readonly number[], start: Position): Promise<Rows> => {
+  const { plan, session, spending, backward } = run;
+  const lanes = lanesOf(run, sources);
   spending?.checkRoom(lanes.length);
-  const { ties, moved } = resume(reader, lanes, start);
+  const { ties, moved } = resume(run, lanes, start);
   const begun = (): Ties => ({ partitions: partitionsFor(lanes, moved && ties.begins()), ...ties.begin() });
   const found: Found[] = [];
-  const descending = lanes.some((lane) => isDescending(reader, lane.step));
-  const limit = reader.limit ?? Number.POSITIVE_INFINITY;
+  const descending = lanes.some((lane) => isDescending(run, lane.step));
+  const limit = run.limit ?? Number.POSITIVE_INFINITY;
   const behindLast = (): Position | undefined => {
     const last = found.at(-1);
     if (!last || lanes.every((lane) => lane.done && lane.head === lane.buffer.length)) return undefined;
@@ -333,7 +336,7 @@ export const readMerged = async (reader: Reader, sources: readonly number[], sta
   };
   let end: PageEnd | undefined;
   for (;;) {
-    await refill(reader, lanes, { wanted: reader.limit === undefined ? undefined : limit - found.length, end });
+    await refill(run, lanes, { wanted: run.limit === undefined ? undefined : limit - found.length, end });
     const lane = nextLane(lanes, descending);
     if (spending && lanes.some(isDry)) {
       const frontier = frontierOf(lanes, descending);
@@ -360,9 +363,9 @@ export const readMerged = async (reader: Reader, sources: readonly number[], sta
 };
 
 /** Counts the rows of a step in all its partitions. */
-export const countMerged = async (reader: Reader, source: number): Promise<number> => {
+export const countMerged = async (run: ReadRun, source: number): Promise<number> => {
   let count = 0;
-  for (const group of turnsOf(lanesOf(reader, [source])))
-    for (const one of await Promise.all(group.map(async (lane) => countPartition(reader, lane)))) count += one;
+  for (const group of turnsOf(lanesOf(run, [source])))
+    for (const one of await Promise.all(group.map(async (lane) => countPartition(run, lane)))) count += one;
   return count;
 };

@@ -26,12 +26,12 @@ type List = ReadNeed & { readonly kind: "list" };
 const LAG_TRIES = 20;
 type Found = Record<string, Item | null>;
 
-interface Reader {
+interface Sending {
   readonly session: Session;
   readonly context: CallContext;
 }
 
-const readGets = async ({ session, context }: Reader, gets: readonly Get[], images: Found): Promise<void> => {
+const readGets = async ({ session, context }: Sending, gets: readonly Get[], images: Found): Promise<void> => {
   const [only] = gets;
   if (only && gets.length === 1) {
     const output = await session.send("GetItem", encodeNeededGet(session.catalog, only), context);
@@ -54,7 +54,7 @@ const fits = (shape: Shape, row: Row, known: Row): boolean => {
   return true;
 };
 
-const readFind = async ({ session, context }: Reader, { id, shape, row, ...need }: Find, images: Found): Promise<void> => {
+const readFind = async ({ session, context }: Sending, { id, shape, row, ...need }: Find, images: Found): Promise<void> => {
   const { catalog } = session;
   const input = encodeNeededQuery(catalog, { id, shape, row, ...need });
   const found: Item[] = [];
@@ -78,7 +78,7 @@ const readFind = async ({ session, context }: Reader, { id, shape, row, ...need 
 
 const noNode: FindNode = () => Promise.resolve(undefined);
 
-const readCount = async ({ session, context }: Reader, need: Count, images: Found): Promise<void> => {
+const readCount = async ({ session, context }: Sending, need: Count, images: Found): Promise<void> => {
   const { runCount } = await import("./run-read.ts");
   const plan = defined(planCount(session.catalog, need), "a plan that counts edges");
   const binding = { row: { from: need.node.id, to: need.node.id }, values: [] };
@@ -90,7 +90,7 @@ const readCount = async ({ session, context }: Reader, need: Count, images: Foun
 const LISTED = TRANSACTION_ITEMS + 1;
 const LAG_PAUSES = { baseDelay: 20, maxDelay: 500 };
 
-const readList = async ({ session, context }: Reader, need: List, images: Found): Promise<void> => {
+const readList = async ({ session, context }: Sending, need: List, images: Found): Promise<void> => {
   const { runRead } = await import("./run-read.ts");
   const { catalog } = session;
   const {

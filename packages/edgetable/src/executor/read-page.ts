@@ -1,7 +1,6 @@
 import type { QueryStep } from "../ir/physical-plan.ts";
 import { checkCursor, openCursor, sealCursor, type Position, type Secrets } from "../requests/cursor.ts";
-import type { Found } from "./read-rows.ts";
-import { startKeyOf } from "./read-partition.ts";
+import { type Found, startKeyOf } from "./read-rows.ts";
 import type { ReadStop } from "./read-budget.ts";
 import { runRead, type ReadRequest } from "./run-read.ts";
 import type { CallContext, Session } from "./session.ts";

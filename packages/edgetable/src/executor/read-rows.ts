@@ -1,19 +1,19 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
-import type { ReadPlan } from "../ir/physical-plan.ts";
+import type { ReadPlan, QueryStep } from "../ir/physical-plan.ts";
 import { sameValue } from "../keys/template.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
-import { decodeItem, type decodeOwn, driftedFields } from "../requests/decode-item.ts";
+import { decodeItem, type decodeOwn, driftedFields, refers, shapeOf } from "../requests/decode-item.ts";
 import { keyOfItem } from "../requests/encode-item.ts";
-import type { Binding } from "../requests/encode-read.ts";
+import { type Binding, bindQuery, pageInput, type BoundQuery, type Bounds } from "../requests/encode-read.ts";
 import type { Filters } from "../requests/expression.ts";
-import type { Catalog, Shape } from "../schema/catalog.ts";
-import type { AttributeValue, Item, Operation } from "../transport/operations.ts";
+import { type Catalog, type Shape, tableAndIndexKeys } from "../schema/catalog.ts";
+import type { AttributeValue, Item, Operation, Key, QueryOutput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
 import type { ParseRow } from "./parse-rows.ts";
-import type { PageSpending, ReadStop } from "./read-budget.ts";
+import type { PageSpending, ReadStop, Turn } from "./read-budget.ts";
 import type { CallContext, Session } from "./session.ts";
 
 const keyTextIn = (value: AttributeValue | undefined): string => keyTextOf(value) ?? JSON.stringify(value ?? null);
@@ -70,7 +70,7 @@ export interface Rows {
 }
 
 /** One running of a read plan. */
-export interface Reader {
+export interface ReadRun {
   readonly session: Session;
   readonly plan: ReadPlan;
   readonly binding: Binding;
@@ -138,4 +138,138 @@ export const readRow = (
   // In Edgetable's own layout, no attribute repeats a field of the key.
   if (!catalog.escapes) for (const one of driftedFields(shape, item, row)) context.meter.drifts({ key: keyOfItem(catalog, item), ...one });
   return row;
+};
+
+/** The items that a filtered read asks for at first: fewer would cost the same request. */
+export const FIRST_ITEMS = 50;
+/** A filtered read asks for a little more than its hit rate calls for, so that the next page is often the last. */
+const MARGIN = 1.2;
+/** A filtered read asks for at most so many times the items that it has read. */
+const MAX_GROWTH = 3;
+/** Beyond so many items, a page is as large as DynamoDB allows: 1 MB, whatever the items. */
+const MAX_ITEMS = 16_384;
+
+/** How far a read is. */
+export interface Reached {
+  /** How many rows are wanted in all, and how many were found. */
+  readonly wanted: number;
+  readonly found: number;
+  /** How many items were read for them. */
+  readonly read: number;
+}
+
+/**
+ * How many items to ask for next; undefined for as many as a page holds.
+ *
+ * A filtered read begins with few items. As rows fail the filter, each further page holds as many as the hit rate so
+ * far calls for: at least as many as were read before, at most three times as many. It therefore reads at most four
+ * times the items up to the last row that is wanted, beside the first page, in a number of requests that grows with
+ * the logarithm of that.
+ *
+ * @param passes whether every item that is read is a row of the answer
+ */
+export const pageOf = ({ wanted, found, read }: Reached, passes: boolean): number | undefined => {
+  if (passes) return wanted - found;
+  if (read === 0) return Math.max(wanted, FIRST_ITEMS);
+  const needed = found === 0 ? Number.POSITIVE_INFINITY : Math.ceil((MARGIN * (wanted - found) * read) / found);
+  const items = Math.min(Math.max(needed, read), Math.max(FIRST_ITEMS, read * MAX_GROWTH));
+  return items > MAX_ITEMS ? undefined : items;
+};
+
+/** True if every item that a step reads is a row of the answer. */
+export const passesAll = (plan: ReadPlan, step: QueryStep): boolean => !plan.filter && !step.discards && step.filter.length === 0;
+
+/** The key after which a Query continues behind the given item. */
+export const startKeyOf = (catalog: Catalog, step: QueryStep, item: Item): Key => {
+  const key: Record<string, AttributeValue> = {};
+  const index = catalog.indexes.find(({ name }) => name === step.index);
+  for (const attribute of tableAndIndexKeys(catalog, index)) {
+    const value = item[attribute];
+    if (value !== undefined) key[attribute] = value;
+  }
+  return key;
+};
+
+/** The text by which an item sorts; empty if the index has no sort key. */
+export const sortTextOf = ({ sortKey }: QueryStep, item: Item): string =>
+  (sortKey === undefined ? undefined : keyTextOf(item[sortKey])) ?? "";
+
+/** The rows of a source's items: those of its shapes for which the conditions hold that are checked in memory. */
+export const acceptItems = (run: ReadRun, source: number, items: readonly Item[]): Found[] => {
+  const { plan, session, binding, filters } = run;
+  const { catalog } = session;
+  const shapes = shapesOf(catalog, (plan.sources[source] as QueryStep).shapes);
+  const found: Found[] = [];
+  for (const item of items) {
+    const shape = shapeOf(catalog, shapes, item);
+    const row = shape && readRow(run, [shape, item]);
+    if (!row || !refers(shape, row)) continue;
+    if (plan.filter?.conditions.some((condition) => !filters?.holds(condition, row, binding.values))) continue;
+    const given = run.parse ? run.parse({ shape, row, item }, plan.sources[source]) : row;
+    if (given) found.push({ shape, row: given, item, source });
+  }
+  return found;
+};
+
+/** One partition as it is read, page by page. Pages are read when they are asked for, one at a time. */
+export interface PartitionRead {
+  readonly source: number;
+  readonly step: QueryStep;
+  readonly query: BoundQuery;
+  /** The key after which the next page starts. */
+  start: Key | undefined;
+  /** True once the last page was read. */
+  done: boolean;
+  /** Items read, of which a filter may have passed over some. */
+  read: number;
+}
+
+/**
+ * Begins to read a partition.
+ *
+ * @param partition its key, where the source's items are spread over several
+ */
+export const openPartition = (run: ReadRun, source: number, partition?: string): PartitionRead => {
+  const { plan, session, bindings, context, filters } = run;
+  const binding = bindings?.[source] ?? run.binding;
+  const step = plan.sources[source] as QueryStep;
+  const query = bindQuery(session.catalog, step, { binding, livingAt: context.livingAt, partition, filters });
+  return { source, step, query, start: undefined, done: false, read: 0 };
+};
+
+/** How the next page of a partition is read. */
+export interface NextPage {
+  /** Items to ask for; undefined for as many as a page holds. */
+  readonly limit: number | undefined;
+  readonly bounds?: Bounds;
+  readonly turn?: Turn;
+}
+
+/** Reads the next page of a partition; undefined if the read's budget ended before it. The session retries what can be retried. */
+export const nextPage = async (run: ReadRun, partition: PartitionRead, next: NextPage): Promise<QueryOutput | undefined> => {
+  const { session, context, spending, backward } = run;
+  const { limit, bounds, turn } = next;
+  const input = pageInput(partition.query, { limit, start: partition.start, backward, bounds });
+  let output: QueryOutput | undefined = {};
+  if (input && spending) output = await spending.send(async () => session.send("Query", input, context), turn);
+  else if (input) output = await session.send("Query", input, context);
+  if (!output) return undefined;
+  partition.read += output.ScannedCount ?? output.Count ?? output.Items?.length ?? 0;
+  partition.start = output.LastEvaluatedKey;
+  partition.done = partition.start === undefined;
+  return output;
+};
+
+/** Counts the rows of a partition, at least up to the run's limit; DynamoDB counts where it can. */
+export const countPartition = async (run: ReadRun, partition: PartitionRead): Promise<number> => {
+  const { plan, limit: wanted } = run;
+  const passes = passesAll(plan, partition.step);
+  let count = 0;
+  do {
+    const limit = wanted === undefined ? undefined : pageOf({ wanted, found: count, read: partition.read }, passes);
+    const output = await nextPage(run, partition, { limit });
+    if (!output) break;
+    count += partition.step.counts ? (output.Count ?? 0) : acceptItems(run, partition.source, output.Items ?? []).length;
+  } while (!partition.done && count < (wanted ?? Number.POSITIVE_INFINITY));
+  return count;
 };

@@ -19,10 +19,25 @@ import { defined } from "../util/invariant.ts";
 import { loadOnce } from "../util/load-once.ts";
 import { valueAt, type Row } from "../util/row.ts";
 import { batchGet } from "./batch.ts";
-import { byIdentity, checkedItem, type Found, identity, type Reader, readRow, type Rows, shapesOf } from "./read-rows.ts";
+import {
+  byIdentity,
+  checkedItem,
+  type Found,
+  identity,
+  type ReadRun,
+  readRow,
+  type Rows,
+  shapesOf,
+  acceptItems,
+  countPartition,
+  nextPage,
+  openPartition,
+  pageOf,
+  passesAll,
+  startKeyOf,
+} from "./read-rows.ts";
 import type { ReadBudget } from "./read-budget.ts";
 import type { ParseRow } from "./parse-rows.ts";
-import { acceptItems, countPartition, nextPage, openPartition, pageOf, passesAll, startKeyOf } from "./read-partition.ts";
 import type { RecordedReading } from "./record-gaps.ts";
 import type { CallContext, Session } from "./session.ts";
 
@@ -114,8 +129,8 @@ export interface ReadRequest {
 }
 
 /** Reads the items of rows by their keys, in the order of the rows. */
-const readGets = async (reader: Reader, step: GetStep, rows: readonly Row[]): Promise<Rows> => {
-  const { session, context } = reader;
+const readGets = async (run: ReadRun, step: GetStep, rows: readonly Row[]): Promise<Rows> => {
+  const { session, context } = run;
   const { catalog } = session;
   const shapes = shapesOf(catalog, step.shapes);
   const asked = askedKeys(catalog, step, rows);
@@ -124,10 +139,10 @@ const readGets = async (reader: Reader, step: GetStep, rows: readonly Row[]): Pr
   const add = (askedRow: Row, item: Item | undefined): void => {
     if (!item || isExpired(catalog, item, context.livingAt)) return;
     const shape = shapeOf(catalog, shapes, item);
-    const row = shape && readRow(reader, [shape, item]);
+    const row = shape && readRow(run, [shape, item]);
     // If the key names only one end, the edge that is there may lead elsewhere.
     if (!row || !shape.unkeyed.every((path) => sameValue(valueAt(row, path), valueAt(askedRow, path)))) return;
-    const given = reader.parse ? reader.parse({ shape, row, item }, step) : row;
+    const given = run.parse ? run.parse({ shape, row, item }, step) : row;
     if (given) found.push({ shape, row: given, item, source: 0 });
   };
   const [only] = keys;
@@ -147,22 +162,22 @@ const readGets = async (reader: Reader, step: GetStep, rows: readonly Row[]): Pr
 };
 
 /** Reads one source until there are enough rows: a page that a filter leaves short, or empty, is not the last one. */
-const readSource = async (reader: Reader, source: number, from: Key | undefined): Promise<Rows> => {
-  const { plan, backward, limit: wanted, spending } = reader;
-  const partition = openPartition(reader, source);
+const readSource = async (run: ReadRun, source: number, from: Key | undefined): Promise<Rows> => {
+  const { plan, backward, limit: wanted, spending } = run;
+  const partition = openPartition(run, source);
   partition.start = from;
   const { step } = partition;
   const passes = passesAll(plan, step);
   const found: Found[] = [];
   for (;;) {
     const limit = wanted === undefined ? undefined : pageOf({ wanted, found: found.length, read: partition.read }, passes);
-    const output = await nextPage(reader, partition, { limit });
+    const output = await nextPage(run, partition, { limit });
     if (!output) return { found, next: { source, key: partition.start, backward }, stopped: spending?.stopped() };
-    found.push(...acceptItems(reader, source, output.Items ?? []));
+    found.push(...acceptItems(run, source, output.Items ?? []));
     if (wanted !== undefined && found.length >= wanted) {
       const last = found[wanted - 1];
       const isCut = found.length > wanted;
-      const key = isCut && last ? startKeyOf(reader.session.catalog, step, last.item) : partition.start;
+      const key = isCut && last ? startKeyOf(run.session.catalog, step, last.item) : partition.start;
       return { found: isCut ? found.slice(0, wanted) : found, next: key && { source, key, backward } };
     }
     if (partition.done) return { found, next: undefined };
@@ -170,8 +185,8 @@ const readSource = async (reader: Reader, source: number, from: Key | undefined)
 };
 
 /** Reads the sources of a plan one after the other, until there is enough. */
-const readSources = async (reader: Reader, from: Position): Promise<Rows> => {
-  const { plan, limit, backward } = reader;
+const readSources = async (run: ReadRun, from: Position): Promise<Rows> => {
+  const { plan, limit, backward } = run;
   const sources = plan.sources as readonly QueryStep[];
   const found: Found[] = [];
   let begun: Ties | undefined;
@@ -179,7 +194,7 @@ const readSources = async (reader: Reader, from: Position): Promise<Rows> => {
   for (let source = from.source; ; source += step) {
     const one = sources[source];
     if (!one) return { found, next: undefined, begun };
-    const rest = found.length === 0 || limit === undefined ? reader : { ...reader, limit: limit - found.length };
+    const rest = found.length === 0 || limit === undefined ? run : { ...run, limit: limit - found.length };
     const place = source === from.source ? from : { source, key: undefined, backward };
     // A page in the one shard of a known id merges too: the next page continues after the shards have grown.
     const isSharded = one.partition.parts.some((part) => part.kind === "field" && part.format.kind === "shard");
@@ -199,18 +214,18 @@ const readSources = async (reader: Reader, from: Position): Promise<Rows> => {
 const endOf = ({ ends }: HydrateStep, { source }: Found): "from" | "to" => defined(ends[source], "the end of a source");
 
 /** Adds to each edge the node at its far end. */
-const hydrate = async (reader: Reader, found: readonly Found[], findNode: FindNode): Promise<void> => {
-  const { session, binding, context, plan } = reader;
+const hydrate = async (run: ReadRun, found: readonly Found[], findNode: FindNode): Promise<void> => {
+  const { session, binding, context, plan } = run;
   const { catalog } = session;
   const step = defined(plan.hydrate, "hydrate step");
   const parsed = (one: Found, node: Row | undefined, item?: Item): Row | undefined => {
     const shape = catalog.ends[one.shape[endOf(step, one)] ?? ""]?.shape;
-    return node && shape && reader.parse ? reader.parse({ shape, row: node, item }, step) : node;
+    return node && shape && run.parse ? run.parse({ shape, row: node, item }, step) : node;
   };
   if (step.by === "none") {
     for (const one of found) {
       const isGone = isExpired(catalog, one.item, context.livingAt);
-      one.node = isGone ? undefined : parsed(one, readRow(reader, [one.shape, one.item], decodeOwn), one.item);
+      one.node = isGone ? undefined : parsed(one, readRow(run, [one.shape, one.item], decodeOwn), one.item);
     }
     return;
   }
@@ -249,7 +264,7 @@ const hydrate = async (reader: Reader, found: readonly Found[], findNode: FindNo
     const shape = catalog.ends[one.shape[endOf(step, one)] ?? ""]?.shape;
     // In an adopted table an item of another kind, or of no model, may be under the node's key.
     const isNode = item && shape && !isExpired(catalog, item, context.livingAt) && (catalog.escapes || isOfShape(catalog, shape, item));
-    one.node = isNode ? parsed(one, readRow(reader, [shape, item], decodeOwn), item) : undefined;
+    one.node = isNode ? parsed(one, readRow(run, [shape, item], decodeOwn), item) : undefined;
   }
 };
 
@@ -291,7 +306,7 @@ export const readAll = async (session: Session, request: ReadRequest, context: C
   const { backward } = from;
   const spending = request.budget && (await readBudgets()).pageSpending(session, context, request.budget);
   const loading = filtersOf(plan);
-  const reader: Reader = {
+  const run: ReadRun = {
     session,
     plan,
     binding,
@@ -306,19 +321,19 @@ export const readAll = async (session: Session, request: ReadRequest, context: C
   const [first] = plan.sources;
   if (!first) throw new EdgetableError("invariant", "a read plan without a source: a defect of edgetable");
   let rows: Rows;
-  if (first.kind === "get") rows = await readGets(reader, first, request.rows ?? [binding.row]);
-  else if (plan.merged) rows = await (await merging()).readMerged(reader, [...plan.sources.keys()], from);
-  else rows = await readSources(reader, from);
-  if (plan.hydrate) await hydrate({ ...reader, context }, rows.found, request.findNode);
+  if (first.kind === "get") rows = await readGets(run, first, request.rows ?? [binding.row]);
+  else if (plan.merged) rows = await (await merging()).readMerged(run, [...plan.sources.keys()], from);
+  else rows = await readSources(run, from);
+  if (plan.hydrate) await hydrate({ ...run, context }, rows.found, request.findNode);
   return backward ? { ...rows, found: rows.found.toReversed() } : rows;
 };
 
 /** Counts the rows of one source, at least up to the limit. */
-const countSource = async (reader: Reader, source: number): Promise<number> => {
-  const step = reader.plan.sources[source] as QueryStep;
-  if (step.scatter) return (await merging()).countMerged(reader, source);
-  if (step.counts) return countPartition(reader, openPartition(reader, source));
-  return (await readSource(reader, source, undefined)).found.length;
+const countSource = async (run: ReadRun, source: number): Promise<number> => {
+  const step = run.plan.sources[source] as QueryStep;
+  if (step.scatter) return (await merging()).countMerged(run, source);
+  if (step.counts) return countPartition(run, openPartition(run, source));
+  return (await readSource(run, source, undefined)).found.length;
 };
 
 /** Counts what a plan would read, no further than its limit. */
@@ -327,15 +342,15 @@ export const runCount = (session: Session, request: ReadRequest, context: CallCo
     ? Promise.resolve(0)
     : readComplete(session, { steps: request.plan.sources, anyOrder: true }, context, async () => {
         const { plan, binding, limit: wanted = Number.POSITIVE_INFINITY } = request;
-        const reader = { session, plan, binding, context, limit: undefined, backward: false, filters: await filtersOf(plan) };
+        const run = { session, plan, binding, context, limit: undefined, backward: false, filters: await filtersOf(plan) };
         let count = 0;
         if (plan.merged && request.limit === undefined) {
-          for (const one of await Promise.all([...plan.sources.keys()].map(async (at) => countSource(reader, at)))) count += one;
+          for (const one of await Promise.all([...plan.sources.keys()].map(async (at) => countSource(run, at)))) count += one;
           return count;
         }
         for (const at of plan.sources.keys()) {
           if (count >= wanted) break;
-          count += await countSource({ ...reader, limit: request.limit === undefined ? undefined : wanted - count }, at);
+          count += await countSource({ ...run, limit: request.limit === undefined ? undefined : wanted - count }, at);
         }
         return Math.min(count, wanted);
       });

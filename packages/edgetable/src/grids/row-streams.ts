@@ -1,6 +1,5 @@
 import { requestOf } from "../client/search-call.ts";
-import { startKeyOf } from "../executor/read-partition.ts";
-import type { Found } from "../executor/read-rows.ts";
+import { startKeyOf, type Found } from "../executor/read-rows.ts";
 import { type ReadRequest, runRead } from "../executor/run-read.ts";
 import type { CallContext } from "../executor/session.ts";
 import { readWhere } from "../ir/condition.ts";

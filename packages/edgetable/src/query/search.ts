@@ -72,13 +72,13 @@ interface ValueList {
 }
 
 /** A search with one input for each combination of a value of each list. They stand behind the search's other values. */
-export interface Spread {
+export interface SpreadLists {
   readonly lists: readonly ValueList[];
   readonly combinations: readonly (readonly unknown[])[];
 }
 
 /** The values of a search, and those by which it is spread. */
-export const spreadValues = ({ values }: SearchState, spread: Spread | undefined): readonly unknown[] =>
+export const spreadValues = ({ values }: SearchState, spread: SpreadLists | undefined): readonly unknown[] =>
   spread ? [...values, ...spread.combinations.flat()] : values;
 
 const chosen = (lists: readonly ValueList[], size: number): readonly (readonly ValueList[])[] => {
@@ -99,7 +99,7 @@ export const listsOf = ({ conditions, values }: SearchState, size: number): read
 };
 
 /** A search spread over the values of some of its lists. */
-export const spreadOver = (lists: readonly ValueList[]): Spread => ({
+export const spreadOver = (lists: readonly ValueList[]): SpreadLists => ({
   lists,
   combinations: lists.reduce<readonly (readonly unknown[])[]>(
     (before, { members }) => before.flatMap((one) => members.map((member) => [...one, member])),
@@ -108,7 +108,7 @@ export const spreadOver = (lists: readonly ValueList[]): Spread => ({
 });
 
 /** The logical plan of a search. */
-export const searchPlan = (state: SearchState, want: SearchWant, spread?: Spread): LogicalPlan => {
+export const searchPlan = (state: SearchState, want: SearchWant, spread?: SpreadLists): LogicalPlan => {
   const { lists = [], combinations = [[]] } = spread ?? {};
   const members = combinations.map((_, at) =>
     lists.map(({ path, slot }, list) => ({ path, slot: state.values.length + at * lists.length + list, of: slot })),
@@ -123,7 +123,7 @@ export const searchPlan = (state: SearchState, want: SearchWant, spread?: Spread
 };
 
 /** The form of a search: two searches of the same form have the same plan, whatever their values. */
-export const searchForm = (state: SearchState, want: SearchWant, spread?: Spread): string => {
+export const searchForm = (state: SearchState, want: SearchWant, spread?: SpreadLists): string => {
   const fixed = known(state).map(({ slot }) => slot);
   const kinds = state.kinds.map(({ of, name }) => `${of} ${name}`);
   return `find|${kinds.join()}|${want}|${state.forward ? 1 : 0}|${conditionForm(state.conditions)}|${fixed.join()}|${state.index ?? ""}|${state.select ? JSON.stringify(state.select) : "*"}${state.ends ? `|${JSON.stringify(state.ends)}` : ""}${spread ? `|${spread.lists.map(({ slot }) => slot).join()} in ${spread.combinations.length}` : ""}${state.implied ? `|${JSON.stringify(state.implied)}` : ""}${state.shards ? `|shards ${state.shards.join()}` : ""}`;

@@ -105,7 +105,7 @@ const openingOf = (column: TextColumn): string => {
 };
 
 /** One text, and how far it is read. */
-class Reader {
+class TextReader {
   readonly #text: string;
   #at = 0;
   #depth = 0;
@@ -347,7 +347,7 @@ class Reader {
  */
 export const parseAnswer = (text: string, column?: TextColumn): unknown => {
   try {
-    return new Reader(text).output(column);
+    return new TextReader(text).output(column);
   } catch {
     const output: unknown = JSON.parse(text);
     if (!holdsItems(output)) throw new TypeError("an item holds what is not an attribute value");

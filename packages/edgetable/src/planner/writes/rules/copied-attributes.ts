@@ -231,7 +231,7 @@ const settleRequirements = (working: WorkingSet, required: readonly [Requirement
 };
 
 /** Changed attributes of a node, and how their copies follow. */
-interface Spread {
+interface CopySpread {
   readonly node: EndId;
   readonly entry: NodeEntry;
   /** New values, by the names of the copies. */
@@ -256,7 +256,7 @@ const tooMany = (name: string, node: string, items: number): never => {
 const LONGEST_ID = 200;
 
 /** Stages the item of a job that changes the copies after the source: nothing is lost if its process dies. */
-const stageJob = (working: WorkingSet, onto: CopyFact["onto"], { node, entry, end }: Spread): void => {
+const stageJob = (working: WorkingSet, onto: CopyFact["onto"], { node, entry, end }: CopySpread): void => {
   const { catalog, given, jobs } = working;
   const now = given.now ?? 0;
   const text = `copy ${node.type} ${ownerText(entry, node.id)} onto ${onto.name} ${end} ${now}`;
@@ -290,7 +290,7 @@ interface Copying {
 }
 
 /** Stages the change of copies in all places where an edge or part is stored, and what other nodes count of it. */
-const stageRefresh = (working: WorkingSet, copying: Copying, { values, others, isRefreshed: rises }: Spread): void => {
+const stageRefresh = (working: WorkingSet, copying: Copying, { values, others, isRefreshed: rises }: CopySpread): void => {
   const { subject, shape: found, item: image, row: before, places } = copying;
   if (isWrittenWhole(working, copying)) return;
   const { catalog, given } = working;
@@ -316,7 +316,7 @@ const edgeOf = (entry: EdgeEntry, { from, to }: { readonly from: string; readonl
   return { kind: "edge", entry, from: endIn("from", from), to: endIn("to", to) };
 };
 
-const spreadOverEdges = (working: WorkingSet, entry: EdgeEntry, what: Spread): void => {
+const spreadOverEdges = (working: WorkingSet, entry: EdgeEntry, what: CopySpread): void => {
   const { catalog } = working;
   const { node, entry: source, end } = what;
   const direction = end === "from" ? "out" : "in";
@@ -349,7 +349,7 @@ const spreadOverEdges = (working: WorkingSet, entry: EdgeEntry, what: Spread): v
   }
 };
 
-const spreadOverParts = (working: WorkingSet, entry: PartEntry, what: Spread): void => {
+const spreadOverParts = (working: WorkingSet, entry: PartEntry, what: CopySpread): void => {
   const { catalog } = working;
   const { node } = what;
   const found = listOf(working, { of: { kind: "part", name: entry.name }, what, counter: undefined }) ?? [];
@@ -362,12 +362,12 @@ const spreadOverParts = (working: WorkingSet, entry: PartEntry, what: Spread): v
 };
 
 /** True if a job is to change what was found, because it would be too much for the transaction together with the rest. */
-const isTooMuch = ({ staged }: WorkingSet, found: readonly Item[], { byJob }: Spread): boolean =>
+const isTooMuch = ({ staged }: WorkingSet, found: readonly Item[], { byJob }: CopySpread): boolean =>
   byJob && staged.length + found.length * MOST_PLACES > TRANSACTION_ITEMS;
 
 const listOf = (
   working: WorkingSet,
-  { of, what, counter }: { readonly of: ListedItems; readonly what: Spread; readonly counter: Key | undefined },
+  { of, what, counter }: { readonly of: ListedItems; readonly what: CopySpread; readonly counter: Key | undefined },
 ): readonly Item[] | undefined => {
   const { node, entry, byJob } = what;
   const id = `list ${of.kind} ${of.name} ${JSON.stringify(Object.values(node.id))}`;
@@ -394,7 +394,7 @@ const spread = (working: WorkingSet, { subject, before, after, changes }: RowCha
     if (concerned.length === 0) continue;
     const id = Object.fromEntries(entry.idFields.map((field) => [field, after[field]]));
     const values = Object.fromEntries(concerned.map(({ attribute, of }) => [attribute, own(after, of)]));
-    const what: Spread = {
+    const what: CopySpread = {
       node: { type: entry.name, id },
       entry,
       values,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { FIRST_ITEMS, pageOf } from "./read-partition.ts";
+import { FIRST_ITEMS, pageOf } from "./read-rows.ts";
 
 const seed = process.env["EDGETABLE_SEED"];
 const runs = { numRuns: Number(process.env["EDGETABLE_RUNS"] ?? 500), ...(seed === undefined ? {} : { seed: Number(seed) }) };
