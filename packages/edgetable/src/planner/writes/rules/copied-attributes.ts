@@ -2,7 +2,7 @@ import { EdgetableError } from "../../../errors/edgetable-error.ts";
 import { TRANSACTION_ITEMS } from "../../../ir/capacity.ts";
 import type { EndId } from "../../../ir/logical-write.ts";
 import { type Failure, keyId, type ListedItems, listedItems, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
-import { renderTemplate, sameValue } from "../../../keys/template.ts";
+import { exactText, renderTemplate, sameValue } from "../../../keys/template.ts";
 import { decodeValue } from "../../../requests/attribute-value.ts";
 import { decodeItem, shapeOf } from "../../../requests/decode-item.ts";
 import { digitsIn, keyIfComplete, keyOf } from "../../../requests/encode-item.ts";
@@ -242,6 +242,13 @@ interface CopySpread {
   readonly byJob: boolean;
   /** True if jobs change these copies now and then: a slow one must see that a transaction came before it. */
   readonly isRefreshed: boolean;
+  readonly loops: Loops;
+}
+
+/** The edges of a type that lead from the node to itself: they are listed at both ends and changed once, with the copies from either. */
+interface Loops {
+  values: Readonly<Record<string, unknown>>;
+  areStaged: boolean;
 }
 
 const tooMany = (name: string, node: string, items: number): never => {
@@ -290,7 +297,7 @@ interface Copying {
 }
 
 /** Stages the change of copies in all places where an edge or part is stored, and what other nodes count of it. */
-const stageRefresh = (working: WorkingSet, copying: Copying, { values, others, isRefreshed: rises }: CopySpread): void => {
+const stageRefresh = (working: WorkingSet, copying: Copying, { values, others, isRefreshed: rises }: Omit<CopySpread, "loops">): void => {
   const { subject, shape: found, item: image, row: before, places } = copying;
   if (isWrittenWhole(working, copying)) return;
   const { catalog, given } = working;
@@ -318,7 +325,7 @@ const edgeOf = (entry: EdgeEntry, { from, to }: { readonly from: string; readonl
 
 const spreadOverEdges = (working: WorkingSet, entry: EdgeEntry, what: CopySpread): void => {
   const { catalog } = working;
-  const { node, entry: source, end } = what;
+  const { node, entry: source, end, loops } = what;
   const direction = end === "from" ? "out" : "in";
   const template = source.shape.keys[catalog.index.partitionKey];
   const partition = defined(template && renderTemplate(template, node.id), "the partition of a node");
@@ -345,8 +352,12 @@ const spreadOverEdges = (working: WorkingSet, entry: EdgeEntry, what: CopySpread
     if (!shape) continue;
     const row = decodeItem(catalog, shape, item);
     const between = edgeOf(entry, { from: shape.from ?? "", to: shape.to ?? "" }, row);
-    stageRefresh(working, { subject: between, shape, item, row, places: edgeCopies(between, row) }, what);
+    const copying: Copying = { subject: between, shape, item, row, places: edgeCopies(between, row) };
+    const isLoop = exactText(between.from) === exactText(between.to);
+    if (!isLoop) stageRefresh(working, copying, what);
+    else if (!loops.areStaged) stageRefresh(working, copying, { ...what, values: loops.values });
   }
+  loops.areStaged = true;
 };
 
 const spreadOverParts = (working: WorkingSet, entry: PartEntry, what: CopySpread): void => {
@@ -370,7 +381,7 @@ const listOf = (
   { of, what, counter }: { readonly of: ListedItems; readonly what: CopySpread; readonly counter: Key | undefined },
 ): readonly Item[] | undefined => {
   const { node, entry, byJob } = what;
-  const id = `list ${of.kind} ${of.name} ${JSON.stringify(Object.values(node.id))}`;
+  const id = `list ${exactText([of, node])}`;
   const reason = `what was copied onto each "${of.name}" changes with it`;
   const found = readOrNeed(working, { kind: "list", id, of, node, shape: entry.shape, counter, reason });
   const items = found ? listedItems(found) : undefined;
@@ -387,24 +398,24 @@ const spread = (working: WorkingSet, { subject, before, after, changes }: RowCha
   const { catalog } = working;
   const { entry } = subject;
   const isNew = before === null;
-  for (const { onto, copies, end } of spreadPlaces(catalog, entry.name)) {
+  const id = Object.fromEntries(entry.idFields.map((field) => [field, after[field]]));
+  const loopsOf = new Map<EdgeEntry | PartEntry, Loops>();
+  const changed = spreadPlaces(catalog, entry.name).flatMap(({ onto, copies, end }): (readonly [Onto, CopySpread])[] => {
     const concerned = copies.filter(({ of }) =>
       changes ? isChanged(changes, of) : isNew ? own(after, of) !== undefined : !sameValue(own(before ?? {}, of), own(after, of)),
     );
-    if (concerned.length === 0) continue;
-    const id = Object.fromEntries(entry.idFields.map((field) => [field, after[field]]));
+    if (concerned.length === 0) return [];
     const values = Object.fromEntries(concerned.map(({ attribute, of }) => [attribute, own(after, of)]));
-    const what: CopySpread = {
-      node: { type: entry.name, id },
-      entry,
-      values,
-      others,
-      end,
-      byJob: concerned.every(({ beyond }) => beyond === "job"),
-      isRefreshed: copiesOnto(catalog, onto).some(isRefreshed),
-    };
+    const loops = loopsOf.get(onto.entry) ?? { values: {}, areStaged: false };
+    loops.values = { ...loops.values, ...values };
+    loopsOf.set(onto.entry, loops);
+    const byJob = concerned.every(({ beyond }) => beyond === "job");
+    const rises = copiesOnto(catalog, onto).some(isRefreshed);
+    return [[onto, { node: { type: entry.name, id }, entry, values, others, end, byJob, isRefreshed: rises, loops }]];
+  });
+  for (const [onto, what] of changed) {
     if (onto.kind === "edge") {
-      if (!isNew || mayPrecede(onto.entry, end)) spreadOverEdges(working, onto.entry, what);
+      if (!isNew || mayPrecede(onto.entry, what.end)) spreadOverEdges(working, onto.entry, what);
     }
     // A part that comes after the list raises the node's revision, which must have been read before the list.
     else if (before !== undefined && (!isNew || onto.entry.definition.owner !== "checked")) spreadOverParts(working, onto.entry, what);
