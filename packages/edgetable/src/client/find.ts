@@ -3,7 +3,7 @@ import { deferCall } from "../executor/call.ts";
 import { fieldsIn, readWhere } from "../ir/condition.ts";
 import type { SearchKind, SearchState } from "../query/search.ts";
 import { attributesOf } from "../schema/facts.ts";
-import type { Catalog, Shape } from "../schema/catalog.ts";
+import { type Catalog, kindShapes, type Shape } from "../schema/catalog.ts";
 import { MAX_SHARDS } from "../keys/template.ts";
 import { checkOptions, inRange, listOf, type OptionChecks } from "../util/check-options.ts";
 import { refuseStoredNames } from "../schema/check-values.ts";
@@ -43,8 +43,8 @@ const fieldsOf = (driver: Driver, { of, name }: SearchKind): readonly string[] |
 };
 
 /** A shape of each kind. */
-const shapesOf = ({ catalog: { nodes, edges, parts } }: Driver, kinds: readonly SearchKind[]): readonly Shape[] =>
-  kinds.flatMap(({ name }) => nodes[name]?.shape ?? parts[name]?.shape ?? edges[name]?.shapes[0] ?? []);
+const shapesOf = ({ catalog }: Driver, kinds: readonly SearchKind[]): readonly Shape[] =>
+  kinds.flatMap((kind) => kindShapes(catalog, kind)[0] ?? []);
 
 const checkFields = (driver: Driver, kinds: readonly SearchKind[], given: readonly string[]): void => {
   for (const shape of shapesOf(driver, kinds)) refuseStoredNames(shape, given);

@@ -3,12 +3,14 @@ import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
 import { readWhere } from "../ir/condition.ts";
 import type { ReadPlan } from "../ir/physical-plan.ts";
-import { walkFrom } from "../query/hops.ts";
+import { plainHop, type WalkHop } from "../ir/walk-plan.ts";
+import type { WalkState } from "../query/walk.ts";
 import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/reads.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import { checkOptions, type OptionChecks, inRange, namesIn } from "../util/check-options.ts";
 import { exactText } from "../keys/template.ts";
 import { checkEdgeFields, checkEdgeFilter, checkIndex, nodeFields, onlySelected } from "./check-names.ts";
+import type { Catalog } from "../schema/catalog.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import {
@@ -30,6 +32,23 @@ import type { FeedCall, FeedOptions } from "./walk-types.ts";
 import { type AnyHop, type EdgeNames, WalkQuery } from "./walk.ts";
 import { defined } from "../util/invariant.ts";
 import { type Row, own } from "../util/row.ts";
+
+/** A query for neighbours as the first hop of a walk. Its order matters only if it selects edges. */
+const walkFrom = (catalog: Catalog, state: NeighbourState): WalkState => {
+  const { node, id, anchor, edge, direction, conditions, values, forward, consistent, index, limit } = state;
+  const whole = anchor.length === defined(catalog.ends[node], node).idFields.length;
+  const hop: WalkHop = {
+    ...plainHop(catalog, { edges: [edge], direction, near: [node] }),
+    anchor: whole ? undefined : anchor,
+    conditions,
+    ordered: state.ordered && (limit !== undefined || !forward),
+    forward,
+    consistent,
+    index,
+    limit,
+  };
+  return { node, id, anchor, steps: [hop], values, at: hop.far };
+};
 
 type PageKind = "edges" | "nodes" | "entries" | "ids";
 

@@ -1,5 +1,5 @@
 import type { WalkCollect } from "../ir/walk-plan.ts";
-import type { WalkState } from "../query/hops.ts";
+import type { WalkState } from "../query/walk.ts";
 import { checkOptions, type OptionChecks, inRange } from "../util/check-options.ts";
 import type { KeptChoice } from "../planner/kept-counts.ts";
 import type {

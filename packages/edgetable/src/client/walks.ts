@@ -1,5 +1,5 @@
 import { deferCall } from "../executor/call.ts";
-import type { WalkState } from "../query/hops.ts";
+import type { WalkState } from "../query/walk.ts";
 import { checkEnd } from "../schema/check-values.ts";
 import { checkOptions, listOf } from "../util/check-options.ts";
 import type { Row } from "../util/row.ts";

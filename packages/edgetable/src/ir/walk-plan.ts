@@ -1,3 +1,5 @@
+import type { Catalog } from "../schema/catalog.ts";
+import { defined } from "../util/invariant.ts";
 import { BATCH_GET_KEYS, readUnits } from "./capacity.ts";
 import type { Condition } from "./condition.ts";
 import type { KeptStep, ReadPlan } from "./physical-plan.ts";
@@ -39,6 +41,36 @@ export interface WalkHop {
   /** If only the number of edges matters, or a sum over them: by node type, the derived attributes that hold it. */
   readonly kept?: Readonly<Record<string, KeptStep>>;
 }
+
+const UNFILTERED = {
+  anchor: undefined,
+  conditions: [],
+  nodeConditions: [],
+  rounds: 1,
+  emit: "last",
+  ordered: false,
+  forward: true,
+  consistent: false,
+  index: undefined,
+  limit: undefined,
+  reads: "edges",
+  counts: "paths",
+  by: "list",
+} as const;
+
+/** A hop without conditions. */
+export const plainHop = (
+  catalog: Catalog,
+  hop: { readonly edges: readonly string[]; readonly direction: WalkHop["direction"]; readonly near: readonly string[] },
+): WalkHop => {
+  const far = new Set<string>();
+  for (const edge of hop.edges) {
+    const { from, to } = defined(catalog.edges[edge], edge);
+    if (hop.direction !== "in" && from.some((type) => hop.near.includes(type))) for (const type of to) far.add(type);
+    if (hop.direction !== "out" && to.some((type) => hop.near.includes(type))) for (const type of from) far.add(type);
+  }
+  return { kind: "hop", ...hop, far: [...far], passing: [...far], ...UNFILTERED };
+};
 
 /** Upper bound of the rounds of a repeat. A closure has more, and ends when it finds nothing new. */
 export const MAX_ROUNDS = 100;

@@ -70,13 +70,6 @@ export const shapeSets = (entry: EdgeEntry, expand: Pick<Expand, "node" | "direc
   return expand.direction === "out" ? [shapes] : [entry.mirrors.filter((shape) => shape[end] === expand.node), shapes];
 };
 
-/** The shapes whose items a search asks for: of an edge that is stored twice, the source's copy. */
-export const searchShapes = (catalog: Catalog, { of, name }: Pick<Search, "of" | "name">): readonly Shape[] => {
-  if (of === "edge") return catalog.edges[name]?.shapes ?? [];
-  const entry = of === "node" ? catalog.nodes[name] : catalog.parts[name];
-  return entry ? [entry.shape] : [];
-};
-
 /** Paths of an edge's row that the anchor fixes. */
 export const anchorPaths = (expand: Pick<Expand, "direction" | "anchor">): readonly string[] =>
   expand.anchor.map((field) => `${expand.direction === "out" ? "from" : "to"}.${field}`);

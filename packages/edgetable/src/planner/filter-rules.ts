@@ -1,25 +1,15 @@
 import { type Condition, pathsOf, RANGES } from "../ir/condition.ts";
 import type { Expand, Filter, LogicalPlan, Parts } from "../ir/logical-plan.ts";
 import { isOneWay, keepsOrder, type FieldFormat } from "../keys/template.ts";
-import type { Catalog, Shape } from "../schema/catalog.ts";
+import { type Catalog, kindShapes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { fixesField, inShape, rangesOver, takesField } from "./access-path.ts";
-import {
-  anchorPaths,
-  choosePath,
-  type Leaf,
-  type Planning,
-  rememberChoice,
-  type Rule,
-  searchingOf,
-  searchShapes,
-  shapeSets,
-} from "./choose-path.ts";
+import { anchorPaths, choosePath, type Leaf, type Planning, rememberChoice, type Rule, searchingOf, shapeSets } from "./choose-path.ts";
 import { bottomUp, isLeaf } from "./rules.ts";
 
 /** The shapes whose items a leaf of the plan asks for. */
 const shapesOf = (catalog: Catalog, leaf: Leaf): readonly Shape[] => {
-  if (leaf.kind === "search") return searchShapes(catalog, leaf);
+  if (leaf.kind === "search") return kindShapes(catalog, leaf);
   if (leaf.kind === "parts") return [defined(catalog.parts[leaf.part], "part").shape];
   return shapeSets(defined(catalog.edges[leaf.edge], "edge"), leaf).flat();
 };

@@ -1,24 +1,14 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Condition, pathsOf } from "../ir/condition.ts";
 import type { Filter, LogicalPlan, Merge, Search } from "../ir/logical-plan.ts";
-import { type Catalog, projectedAttributes, idPaths, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
+import { type Catalog, projectedAttributes, idPaths, type Index, keyAttributes, kindShapes, type Shape } from "../schema/catalog.ts";
 import { accessPaths, fixesField, TABLE_ITSELF, inShape, keyName, pathOn, rangesOver, takesField, type AccessPath } from "./access-path.ts";
 import { sameValue, type Template, type When } from "../keys/template.ts";
 import { jsonText } from "../util/json-text.ts";
 import { startsAtZero } from "../schema/derived.ts";
 import { partitionsOn } from "./assumed-rows.ts";
 import { searchRows } from "./assumed-searches.ts";
-import {
-  type Choice,
-  choicesFor,
-  choosePath,
-  priced,
-  ranked,
-  searchesOf,
-  searchShapes,
-  type Planning,
-  type Searching,
-} from "./choose-path.ts";
+import { type Choice, choicesFor, choosePath, priced, ranked, searchesOf, type Planning, type Searching } from "./choose-path.ts";
 import { tellsIds } from "./projected-attributes.ts";
 import { canRange, exactRanges, filtered } from "./filter-rules.ts";
 
@@ -40,7 +30,7 @@ const isAlwaysKept = ({ facts: { aggregates, summaries } }: Catalog, { definitio
  */
 const unaskedAttributes = (catalog: Catalog, index: Index, search: Search): readonly string[] => {
   const unasked: string[] = [];
-  for (const shape of searchShapes(catalog, search)) {
+  for (const shape of kindShapes(catalog, search)) {
     if (shape.sparse.length === 0) continue;
     const asked = new Set([...idFields(catalog, shape), ...search.present.map((path) => inShape(shape, path))]);
     for (const attribute of keyAttributes(index)) {
@@ -58,7 +48,7 @@ const unaskedAttributes = (catalog: Catalog, index: Index, search: Search): read
 /** Every path to items of a search, those through a sparse index included, which may lead to some of the items alone. */
 const allCandidates = (catalog: Catalog, search: Search, anyway = false): readonly AccessPath[] => {
   const known = new Set(search.known.map(({ path }) => path));
-  const sets = [searchShapes(catalog, search)];
+  const sets = [kindShapes(catalog, search)];
   const implied = anyway || search.index !== undefined ? "all" : new Set(search.implied);
   const paths = accessPaths(catalog, { sets, known, anchor: [], consistent: false, index: search.index, implied });
   if (search.index !== undefined) return paths;
@@ -94,7 +84,7 @@ const noIndex = (search: Search, message: string): EdgetableError =>
 
 /** Where the attribute is stored under the name of an index's key: the template that is missing. */
 const plainKey = (catalog: Catalog, search: Search, path: string | undefined): string => {
-  const [shape] = searchShapes(catalog, search);
+  const [shape] = kindShapes(catalog, search);
   const stored = path === undefined ? undefined : (shape?.stored[path] ?? path);
   const index = catalog.indexes.find(({ partitionKeys }) => stored && partitionKeys.includes(stored) && !(stored in (shape?.keys ?? {})));
   return index ? `; for "${index.name}" compute its key: keys: { ${JSON.stringify(stored)}: "{${path}}" } in place of attributes` : "";
@@ -145,7 +135,7 @@ export const impliedKeys = (catalog: Catalog, { kinds, conditions, values }: Sou
       return all.every((value) => wanted.some((one) => sameValue(one, value)));
     });
   return kinds
-    .flatMap((kind) => searchShapes(catalog, kind))
+    .flatMap((kind) => kindShapes(catalog, kind))
     .flatMap((shape) => Object.entries(shape.keys).flatMap(([name, { when }]) => (when?.every(isGiven) ? [keyName(shape, name)] : [])));
 };
 
@@ -171,7 +161,7 @@ const refuse = (catalog: Catalog, search: Search): never => {
     );
   }
   const where = search.index === undefined ? "No index finds" : `The index "${search.index}" does not find`;
-  const [shape] = searchShapes(catalog, search);
+  const [shape] = kindShapes(catalog, search);
   const others = new Map(shape && catalog.indexes.map((index) => [index.name ?? "", foundBy(catalog, index, shape)] as const));
   for (const [index, fields] of others) if (fields.length === 0) others.delete(index);
   const found = (how: string): string =>

@@ -1,7 +1,20 @@
 import type { LogicalWalk, WalkCollect, WalkStep } from "../ir/walk-plan.ts";
 import type { KeptStep, ReadPlan } from "../ir/physical-plan.ts";
-import type { WalkState } from "./hops.ts";
-import { searchForm } from "./search.ts";
+import { searchForm, type SearchState } from "./search.ts";
+
+/** What a chain of hops has said so far. */
+export interface WalkState {
+  readonly node: string;
+  /** The start's id, or its leading levels. */
+  readonly id: Readonly<Record<string, unknown>>;
+  readonly anchor: readonly string[];
+  readonly steps: readonly WalkStep[];
+  readonly values: readonly unknown[];
+  /** Node types on which it stands. */
+  readonly at: readonly string[];
+  /** The search at whose rows it starts, instead of at a node. */
+  readonly search?: SearchState;
+}
 
 /** The attributes that hold the number of a last hop's edges, by the type of the node where they are. */
 export type KeptByType = Readonly<Record<string, KeptStep>>;

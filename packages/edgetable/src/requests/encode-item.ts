@@ -1,9 +1,8 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { hasKey, keyBytes, renderTemplate, sameValue } from "../keys/template.ts";
-import { type Catalog, isHalfEntry, keyAttributes, type KindMatch, type Shape, otherPlace } from "../schema/catalog.ts";
+import { type Catalog, isHalfEntry, keyAttributes, type KindMatch, type Shape, otherPlace, filledRow } from "../schema/catalog.ts";
 import { refuseStoredNames } from "../schema/check-values.ts";
 import type { CopyFact, DerivedFact } from "../schema/facts.ts";
-import { filledRow } from "../schema/fills.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";

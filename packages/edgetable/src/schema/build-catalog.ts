@@ -1,6 +1,7 @@
 import { type OneWayText, parseTemplate, type Sharding, type Template } from "../keys/template.ts";
 import { mapValues, own } from "../util/row.ts";
 import {
+  type Fill,
   type FormerField,
   indexNamed,
   keyAttributes,
@@ -15,10 +16,9 @@ import {
 } from "./catalog.ts";
 import { defaultLayout } from "./default-layout.ts";
 import { endTypes, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPart } from "./definition.ts";
-import { fillsOf, withFills } from "./fills.ts";
 import type { FormerSettings } from "./former.ts";
 import { datesOf, derivedNames, factsOf } from "./facts.ts";
-import { type ItemLayout, type KeyCondition, type Layout, type ShardingLayout, countList, keyType } from "./layout.ts";
+import { type FillSource, type ItemLayout, type KeyCondition, type Layout, type ShardingLayout, countList, keyType } from "./layout.ts";
 import { attributeNames, requiresValue } from "./standard-schema.ts";
 import { timeNames, timesOf } from "./timestamps.ts";
 
@@ -194,6 +194,32 @@ interface Context {
   readonly layout: Layout;
   readonly escapes: boolean;
 }
+
+/** Parses what a layout fills. */
+const fillsOf = (
+  fill: Readonly<Record<string, readonly FillSource[]>> | undefined,
+  parse: (field: string, source: string) => Template,
+): readonly Fill[] =>
+  Object.entries(fill ?? {}).map(([field, sources]) => ({
+    field,
+    sources: sources.map((source) =>
+      typeof source === "string"
+        ? { with: undefined, template: parse(field, source) }
+        : { with: source.with, template: parse(field, source.value) },
+    ),
+  }));
+
+const headOf = (path: string): string => path.split(".")[0] ?? path;
+
+/** A key with a filled field changes with what fills it, which may be missing. */
+const withFills = (template: Template, fills: readonly Fill[]): Template => {
+  const filled = fills.filter(({ field }) => template.fields.includes(field));
+  if (filled.length === 0) return template;
+  const sources = filled.flatMap((fill) => fill.sources);
+  const heads = sources.flatMap((source) => [...source.template.fields, ...(source.with === undefined ? [] : [source.with])].map(headOf));
+  const within = template.within.filter((path) => !filled.some(({ field }) => field === path));
+  return Object.freeze({ ...template, within: [...new Set([...within, ...heads])], optional: [...template.optional, ...heads] });
+};
 
 /** Resolves one kind of item against the layout. */
 const buildShape = (seed: ShapeSeed, { definition, layout, escapes }: Context): Shape => {

@@ -1,12 +1,11 @@
-import { type OneWayText, type Template, leadOf, sameValue, templatesOverlap } from "../keys/template.ts";
+import { type OneWayText, type Template, leadOf, renderTemplate, sameValue, templatesOverlap } from "../keys/template.ts";
 import type { GraphDefinition, AnyEdge, AnyNode, AnyPart } from "./definition.ts";
 import type { Retyping, StoredForm } from "./former.ts";
 import type { Facts } from "./facts.ts";
-import type { Fill } from "./fills.ts";
 import type { IndexLayout, IndexProjection, Layout } from "./layout.ts";
 import type { TimeAttributes } from "./timestamps.ts";
 import { attributeNames } from "./standard-schema.ts";
-import type { Row } from "../util/row.ts";
+import { type Row, valueAt } from "../util/row.ts";
 
 /** The table itself (`name` undefined) or one of its indexes: where a shape's items can be queried. */
 export interface Index {
@@ -73,6 +72,12 @@ export interface KindMatch {
   readonly values?: readonly unknown[];
   readonly beginsWith?: string;
   readonly exists?: boolean;
+}
+
+/** A field that index keys hold, filled from the first source whose fields a row has. */
+export interface Fill {
+  readonly field: string;
+  readonly sources: readonly { readonly with: string | undefined; readonly template: Template }[];
 }
 
 /**
@@ -382,6 +387,33 @@ export const kindMarks = (catalog: Catalog, shape: Shape): readonly KindMark[] =
 export const otherPlace = ({ former }: Shape, field: string): string | undefined => {
   const { old, now, stored } = (former?.[field] ?? {}) as Partial<FormerField>;
   return old === now ? undefined : stored === "old" ? now : old;
+};
+
+/** A row with the fields that its layout fills from others, whatever it holds there. */
+export const filledRow = (fills: readonly Fill[], row: Row): Row => {
+  if (fills.length === 0) return row;
+  const filled: Record<string, unknown> = { ...row };
+  for (const { field, sources } of fills) {
+    let text: string | undefined;
+    for (const source of sources) {
+      if (source.with !== undefined && (valueAt(row, source.with) ?? null) === null) continue;
+      text = renderTemplate(source.template, row);
+      if (text !== undefined) break;
+    }
+    if (text === undefined) delete filled[field];
+    else filled[field] = text;
+  }
+  return filled;
+};
+
+/** The shapes whose items a search for a kind asks for: of an edge that is stored twice, the source's copy. */
+export const kindShapes = (
+  catalog: Catalog,
+  { of, name }: { readonly of: "node" | "edge" | "part"; readonly name: string },
+): readonly Shape[] => {
+  if (of === "edge") return catalog.edges[name]?.shapes ?? [];
+  const entry = of === "node" ? catalog.nodes[name] : catalog.parts[name];
+  return entry ? [entry.shape] : [];
 };
 
 /** True if a model declares anything to follow from other rows. */

@@ -157,9 +157,3 @@ export interface EdgeCopyLists {
   readonly from?: CopyList;
   readonly to?: CopyList;
 }
-
-/** The copies of a list, by the copy's name. */
-export const copiesIn = (list: CopyList | undefined): readonly (readonly [name: string, copy: CopySettings])[] =>
-  Array.isArray(list)
-    ? (list as readonly string[]).map((of) => [of, { of }] as const)
-    : Object.entries(list ?? {}).map(([name, copy]) => [name, typeof copy === "string" ? { of: copy } : copy] as const);

@@ -2,9 +2,9 @@ import { type AnyEdge, type AnyNode, type AnyPart, endTypes, type GraphDefinitio
 import {
   type AggregateOperation,
   type AggregateSource,
-  copiesIn,
   type CopyFreshness,
   type CopyList,
+  type CopySettings,
   type Freshness,
   summarized,
   type SummaryDirection,
@@ -68,6 +68,12 @@ const overOf = ({ in: into, out, parts }: AggregateSource): AggregateFact["over"
   parts !== undefined
     ? { kind: "part", name: parts }
     : { kind: "edge", name: into ?? out ?? "", direction: into === undefined ? "out" : "in" };
+
+/** The copies of a list, by the copy's name. */
+export const copiesIn = (list: CopyList | undefined): readonly (readonly [name: string, copy: CopySettings])[] =>
+  Array.isArray(list)
+    ? (list as readonly string[]).map((of) => [of, { of }] as const)
+    : Object.entries(list ?? {}).map(([name, copy]) => [name, typeof copy === "string" ? { of: copy } : copy] as const);
 
 /** The facts that a model declares. Expects a model without findings of `checkModel`. */
 export const factsOf = ({ nodes, edges = {}, parts = {} }: GraphDefinition): Facts => {

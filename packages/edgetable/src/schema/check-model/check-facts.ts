@@ -4,7 +4,6 @@ import { isPath, stepsOf } from "../attribute-path.ts";
 import { type AnyEdge, type AnyNode, type AnyPart, degreeLimit, endTypes, type GraphDefinition } from "../definition.ts";
 import {
   type AggregateSource,
-  copiesIn,
   type CopyList,
   type CopySettings,
   type DerivedAttribute,
@@ -13,7 +12,7 @@ import {
   OPERATIONS,
   summarized,
 } from "../derived.ts";
-import { attributesOf, factsOf } from "../facts.ts";
+import { attributesOf, copiesIn, factsOf } from "../facts.ts";
 import { attributeNames, attributeSchemas } from "../standard-schema.ts";
 import { unstorable } from "../../keys/template.ts";
 import { hasTextSort } from "../system-items.ts";

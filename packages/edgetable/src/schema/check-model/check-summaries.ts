@@ -1,6 +1,6 @@
 import { type AnyEdge, endTypes, type GraphDefinition } from "../definition.ts";
-import { copiesIn, type DerivedAttribute, FRESHNESS, summarized, type SummaryDirection } from "../derived.ts";
-import { attributesOf } from "../facts.ts";
+import { type DerivedAttribute, FRESHNESS, summarized, type SummaryDirection } from "../derived.ts";
+import { attributesOf, copiesIn } from "../facts.ts";
 import { attributeNames } from "../standard-schema.ts";
 import { checkDeclaration, checkNatures, checkWhere } from "./check-facts.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";

@@ -18,9 +18,8 @@ import {
 } from "../../../requests/encode-item.ts";
 import { keyTextOf } from "../../../requests/attribute-value.ts";
 import { attributesOf } from "../../../schema/facts.ts";
-import { filledRow } from "../../../schema/fills.ts";
+import { filledRow, type Catalog, definitionOf, indexEntries, isHalfEntry, type Shape, otherPlace } from "../../../schema/catalog.ts";
 import { attributeNames } from "../../../schema/standard-schema.ts";
-import { type Catalog, definitionOf, indexEntries, isHalfEntry, type Shape, otherPlace } from "../../../schema/catalog.ts";
 import { type TimeAttributes, timeIn, timesOf } from "../../../schema/timestamps.ts";
 import type { AttributeValue, Item, Key } from "../../../transport/operations.ts";
 import { addDecimals, readDecimal } from "../../../util/decimal.ts";

@@ -8,7 +8,7 @@ import type { EdgeEntry, Shape } from "../../../schema/catalog.ts";
 import type { Item, Key } from "../../../transport/operations.ts";
 import { defined } from "../../../util/invariant.ts";
 import { own, type Row, valueAt } from "../../../util/row.ts";
-import { type EdgeBetween, imageOf, type Look, NOT_FOUND, type RowChange, STALE, type WorkingSet } from "../working-set.ts";
+import { type EdgeBetween, imageOf, NOT_FOUND, STALE, type WorkingSet } from "../working-set.ts";
 
 /** One place where an edge is stored, and its row as it stands there. */
 export interface EdgeCopy {
@@ -60,15 +60,6 @@ export const edgeCopies = (
   const first = { shape, row: withEnds(attributes, shape, { from, to }) };
   const second = secondCopy(entry, from, to);
   return second ? [first, { shape: second.shape, row: withEnds({ ...attributes, ...reverse }, second.shape, second) }] : [first];
-};
-
-/** What a put must know of the edge before: one to another node may lie under its key, and has a second copy. */
-export const copiesLookAt = ({ subject, before, after }: RowChange): Look | undefined => {
-  if (subject.kind !== "edge" || before !== undefined || !after) return undefined;
-  const { entry, from, to } = subject;
-  const isStoredTwice = entry.definition.symmetric ? !isSameNode(entry, from, to) : shapeBetween(entry.mirrors, from, to) !== undefined;
-  const isKeyedByOneEnd = (shapeBetween(entry.shapes, from, to)?.unkeyed.length ?? 0) > 0;
-  return isStoredTwice && isKeyedByOneEnd ? { fields: [], reason: "the copy of an edge that gives way goes with it" } : undefined;
 };
 
 /**

@@ -15,7 +15,7 @@ import {
   type WorkingSet,
 } from "../working-set.ts";
 import { timesLookAt, versionLooksAt } from "./computed-attributes.ts";
-import { copiesLookAt } from "./edge-copies.ts";
+import { isSameNode, shapeBetween } from "./edge-copies.ts";
 import { requiredNodes } from "./required-nodes.ts";
 
 interface RareRule {
@@ -74,6 +74,15 @@ export const WHOLE_ROW: Look = { fields: [], reason: "its schema checks the whol
 
 export const joined = (one: Look | undefined, other: Look | undefined): Look | undefined =>
   one && other ? { fields: [...one.fields, ...other.fields], reason: one.reason } : (one ?? other);
+
+/** What a put must know of the edge before: one to another node may lie under its key, and has a second copy. */
+const copiesLookAt = ({ subject, before, after }: RowChange): Look | undefined => {
+  if (subject.kind !== "edge" || before !== undefined || !after) return undefined;
+  const { entry, from, to } = subject;
+  const isStoredTwice = entry.definition.symmetric ? !isSameNode(entry, from, to) : shapeBetween(entry.mirrors, from, to) !== undefined;
+  const isKeyedByOneEnd = (shapeBetween(entry.shapes, from, to)?.unkeyed.length ?? 0) > 0;
+  return isStoredTwice && isKeyedByOneEnd ? { fields: [], reason: "the copy of an edge that gives way goes with it" } : undefined;
+};
 
 /** What the rules must know of the row before a change; undefined if the change concerns none of them, or tells enough. */
 export const looksAt = (catalog: Catalog, change: RowChange): Look | undefined => {
