@@ -212,11 +212,31 @@ const drawNodes = (context: CanvasRenderingContext2D, scene: Scene, { camera, si
 
 const widths = new Map<string, number>();
 
-/** Labels of the nodes with most edges first; one that would lie over another is left out. */
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+type Box = readonly [left: number, top: number, right: number, bottom: number];
+
+/** Where a node's label can begin, and its middle: right of the node, left of it, below it and above it. */
+const placesOf = ({ x, y }: Point, width: number, away: number): readonly Point[] => [
+  { x: x + away, y },
+  { x: x - away - width, y },
+  { x: x - width / 2, y: y + away + 7 },
+  { x: x - width / 2, y: y - away - 7 },
+];
+
+const boxOf = ({ x, y }: Point, width: number): Box => [x - 2, y - 8, x + width + 2, y + 8];
+
+const isWithin = ([left, top, right, bottom]: Box, { width, height }: Size): boolean =>
+  left >= 0 && top >= 0 && right <= width && bottom <= height;
+
+/** Labels of the nodes with most edges first; one that would lie over another, or over the border, is left out. */
 const drawLabels = (context: CanvasRenderingContext2D, scene: Scene, { camera, size, ink, emphasis }: View): void => {
   const first = new Set([emphasis.hovered, emphasis.selected, ...emphasis.path]);
   const order = [...scene.nodes.filter(({ key }) => first.has(key)), ...scene.nodes.filter(({ key }) => !first.has(key))];
-  const taken: (readonly [left: number, top: number, right: number, bottom: number])[] = [];
+  const taken: Box[] = [];
   const most = emphasis.isMoving ? MOVING_LABELS : LABELS;
   // A still picture has the time to keep labels off other nodes.
   if (!emphasis.isMoving && scene.nodes.length < DISCS)
@@ -226,6 +246,7 @@ const drawLabels = (context: CanvasRenderingContext2D, scene: Scene, { camera, s
       taken.push([x - radius, y - radius, x + radius, y + radius]);
     }
   const discs = taken.length;
+  const isOver = (box: Box): boolean => taken.some((one) => box[0] < one[2] && box[2] > one[0] && box[1] < one[3] && box[3] > one[1]);
   context.textBaseline = "middle";
   context.lineJoin = "round";
   for (const { key, at } of order) {
@@ -238,19 +259,21 @@ const drawLabels = (context: CanvasRenderingContext2D, scene: Scene, { camera, s
     const isLarge = at.size > 11;
     context.font = `${isLarge || isFirst ? 600 : 450} ${isLarge ? 12.5 : 11.5}px Inter, system-ui, sans-serif`;
     const known = `${context.font} ${at.label}`;
-    let width = widths.get(known);
-    if (width === undefined) widths.set(known, (width = context.measureText(at.label).width));
+    const width = widths.get(known) ?? context.measureText(at.label).width;
+    widths.set(known, width);
     // Those that come first have a ring around them.
-    const left = x + radius + (isFirst ? 11 : 5);
-    const box = [left - 2, y - 8, left + width + 2, y + 8] as const;
-    const isOver = taken.some((one) => box[0] < one[2] && box[2] > one[0] && box[1] < one[3] && box[3] > one[1]);
-    if (isOver && !isFirst) continue;
-    taken.push(box);
+    const places = placesOf({ x, y }, width, radius + (isFirst ? 11 : 5));
+    // In a moving picture labels would jump from side to side.
+    const tried = emphasis.isMoving ? places.slice(0, 1) : places;
+    const within = tried.filter((one) => isWithin(boxOf(one, width), size));
+    const place = within.find((one) => !isOver(boxOf(one, width))) ?? (isFirst ? (within[0] ?? places[0]) : undefined);
+    if (!place) continue;
+    taken.push(boxOf(place, width));
     context.strokeStyle = ink.surface;
     context.lineWidth = 3.5;
-    context.strokeText(at.label, left, y + 0.5);
+    context.strokeText(at.label, place.x, place.y + 0.5);
     context.fillStyle = ink.text;
-    context.fillText(at.label, left, y + 0.5);
+    context.fillText(at.label, place.x, place.y + 0.5);
   }
 };
 

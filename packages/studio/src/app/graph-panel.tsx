@@ -46,17 +46,21 @@ export const NodePanel = ({
 }): ReactNode => {
   const { node, label } = store.graph.getNodeAttributes(selected);
   const first = store.graph.nodes()[0];
+  const row = node.row ?? node.id;
+  const { attributes = [], derived = [] } = store.typeOf(node.type) ?? {};
+  // DynamoDB returns the attributes of an item in any order.
+  const names = new Set([...Object.keys(node.id), ...attributes, ...derived].filter((name) => name in row));
   return (
     <section aria-label="Selected node">
       <h2>
         <TypeMark type={node.type}>{label}</TypeMark>
       </h2>
       <dl>
-        {Object.entries(node.row ?? node.id).map(([name, value]) => (
+        {[...names, ...Object.keys(row).filter((name) => !names.has(name))].map((name) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd>
-              <span className="value">{showText(showPlain(value))}</span>
+              <span className="value">{showText(showPlain(row[name]))}</span>
             </dd>
           </div>
         ))}

@@ -95,6 +95,10 @@ export class GraphStore {
     this.#worker?.terminate();
   }
 
+  typeOf(name: string): WireType | undefined {
+    return this.#types.find((one) => one.name === name);
+  }
+
   /** Where one can go from a node of a type. */
   waysFrom(type: string): readonly Way[] {
     return this.#types
@@ -273,10 +277,7 @@ export class GraphStore {
     const { x, y } = near === undefined ? { x: 0, y: 0 } : this.graph.getNodeAttributes(near);
     // A golden angle keeps neighbours apart without chance: the same data gives the same picture.
     const angle = this.graph.order * 2.399;
-    const label = labelOf(
-      node,
-      this.#types.find(({ name }) => name === node.type),
-    );
+    const label = labelOf(node, this.typeOf(node.type));
     const distance = near === undefined ? 12 * Math.sqrt(this.graph.order) : 20 + Math.min(300, this.graph.order);
     this.graph.addNode(key, { node, label, x: x + Math.cos(angle) * distance, y: y + Math.sin(angle) * distance, size: 7 });
     return key;
