@@ -32,6 +32,9 @@ export interface PassState {
   changed: number;
 }
 
+/** Beside writers of an older model a pass may never be clean, and what they undo is found by the final passes. */
+export const MOST_PASSES = 3;
+
 /** The state before the first pass. */
 export const newPasses = (): PassState => ({
   task: "backfill",

@@ -5,7 +5,7 @@ import { keyAsText } from "../ir/write-plan.ts";
 import { FACTS, MARKERS, mendFacts, type MendedFacts, type MendSettings } from "../verify/mend-facts.ts";
 import { REFRESH_PAGE } from "./prices.ts";
 import type { UnfitItem } from "./stale-keys.ts";
-import { beginPass, beginTask, type PassState, readTable } from "./backfill.ts";
+import { beginPass, beginTask, MOST_PASSES, type PassState, readTable } from "./backfill.ts";
 
 /** How derived attributes and copies are computed. */
 export interface DeriveSettings {
@@ -115,8 +115,8 @@ export const reserve = async (run: Run, settings: DeriveSettings): Promise<void>
 };
 
 /**
- * Computes derived attributes and copies until a verification finds those that writes keep all right, or once beside older
- * writers.
+ * Computes derived attributes and copies until a verification finds those that writes keep all right, or three times beside older
+ * writers. A pass that mends what a node counts changes the node, and leaves copies of its attributes to the next pass.
  *
  * @throws {migrate.uncounted} when edges or parts that nodes come to count are there without their node: all others are counted
  */
@@ -140,6 +140,6 @@ export const derive = async (run: Run, settings: DeriveSettings): Promise<void> 
     }
     if (dryRun) state.changed += mended.found;
     else if (streamed && finish && pass === 1) await refresh(run, settings);
-    if (dryRun || !finish || (mended.found === 0 && mended.unsettled === 0)) return;
+    if (dryRun || (mended.found === 0 && mended.unsettled === 0) || (!finish && pass >= MOST_PASSES)) return;
   }
 };

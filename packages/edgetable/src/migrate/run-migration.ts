@@ -9,7 +9,7 @@ import type { Session } from "../executor/session.ts";
 import { recordedModel, writeRecord } from "../executor/write-record.ts";
 import { endedRenamings } from "../schema/describe-model.ts";
 import type { Item, Key, TableDescription } from "../transport/operations.ts";
-import { beginPass, beginTask, newPasses, type Pass, type PassState, runPass, wantedKeys } from "./backfill.ts";
+import { beginPass, beginTask, MOST_PASSES, newPasses, type Pass, type PassState, runPass, wantedKeys } from "./backfill.ts";
 import { createIndex, deleteIndex, missingSettings, readRecovery, setExpiry, setRecovery, setTable, theTable } from "./change-indexes.ts";
 import { derive, type DeriveSettings, reserve, toldOf } from "./derive.ts";
 import { type MigrationPlan, type MigrationStep, planMigration, type PlanSettings } from "./plan-migration.ts";
@@ -89,6 +89,8 @@ interface Migrating extends Run {
   readonly state: PassState;
   /** The items that the pass under way cannot mend, as far as they are named. */
   named: UnfitItem[];
+  /** What the migration computes and items lack that the pass under way passes over. */
+  readonly lacking: Set<string>;
   /** Moves of values, by node type. */
   moves: Record<string, MoveState>;
   plan: MigrationPlan;
@@ -144,9 +146,6 @@ const tell = (run: Migrating, { kind, says }: MigrationStep): void => {
   run.settings.onProgress?.({ step: kind, says, pass, seen, stale, changed, unfit, items: run.items });
 };
 
-// Beside writers of an older model a pass may never be clean, and what they undo is found by the final passes.
-const MOST_PASSES = 3;
-
 const CHECKING = "check that every value converts";
 
 /**
@@ -179,23 +178,29 @@ const convert = async (run: Migrating, task: MigrationStep, rate: Rate): Promise
   }
 };
 
-/** What to do about items that cannot be in an index. Copies and counts that they lack come from the migration itself. */
-const remedyOf = ({ facts }: Session["catalog"], named: readonly UnfitItem[]): string => {
-  const computed = [
+/** The copies and derived attributes that an item lacks for its key: the migration computes them, and nobody else gives them. */
+const computedOf = ({ facts }: Session["catalog"], { definition, problem, says }: UnfitItem): readonly string[] =>
+  [
     ...facts.copies.map(({ onto, attribute }) => [onto.name, attribute] as const),
     ...facts.aggregates.map((one) => [one.node, one.attribute] as const),
-  ];
-  const lacking = computed.filter(([name, attribute]) =>
-    named.some(({ definition, problem, says }) => definition === name && problem === "missing" && says.includes(`"${attribute}"`)),
-  );
-  if (lacking.length === 0)
+    ...facts.summaries.map((one) => [one.edge, one.attribute] as const),
+  ].flatMap(([name, attribute]) => (name === definition && problem === "missing" && says.includes(`"${attribute}"`) ? [attribute] : []));
+
+const quoted = (names: Iterable<string>): string => [...new Set(names)].map((name) => `"${name}"`).join(", ");
+
+const WRITTEN_SINCE = "programs of the older model have written these items since, or what it is computed from is not there.";
+
+/** What to do about items that cannot be in an index. */
+const remedyOf = ({ catalog }: Session, named: readonly UnfitItem[]): string => {
+  const lacking = quoted(named.flatMap((unfit) => computedOf(catalog, unfit)));
+  if (lacking === "")
     return "Correct these items or declare the entry sparse, or pass leaveOut to leave them out, and run the migration again.";
-  const names = [...new Set(lacking.map(([, attribute]) => `"${attribute}"`))].join(", ");
-  return `The migration computes ${names}: programs of the older model have written these items since, or what it is computed from is not there. End the programs of the older model, and run the migration with finish.`;
+  return `The migration computes ${lacking}: ${WRITTEN_SINCE} End the programs of the older model, and run the migration with finish.`;
 };
 
 /**
- * Passes over the table until one finds every key as the model computes it. With `finish`, that pass began when no writer
+ * Passes over the table until one finds every key as the model computes it. Without `finish`, items that lack what the migration
+ * computes are passed over: older writers make such items, and the run with `finish` computes what they lack. With `finish`, that pass began when no writer
  * of an older model was left: from then on, writers keep the keys right.
  */
 const backfill = async (run: Migrating, task: Extract<MigrationStep, { readonly kind: "backfill" }>, rate: Rate): Promise<void> => {
@@ -203,10 +208,17 @@ const backfill = async (run: Migrating, task: Extract<MigrationStep, { readonly 
   const { finish, leaveOut, dryRun } = settings;
   const { table } = session.catalog;
   const wanted = wantedKeys(session.catalog, task.entries, { leavesOut: leaveOut, final: finish });
-  const find = (item: Item): Finding => findStaleKeys(wanted, item);
+  const find = (item: Item): Finding => {
+    const finding = findStaleKeys(wanted, item);
+    if (finish || finding.kind !== "unfit") return finding;
+    const lacking = computedOf(session.catalog, finding.unfit);
+    for (const name of lacking) run.lacking.add(name);
+    return lacking.length > 0 ? { kind: "right" } : finding;
+  };
   beginTask(state, "backfill", finish);
   for (;;) {
     run.named = [];
+    run.lacking.clear();
     const pass: Pass = { find, state, rate, dryRun, named: run.named, onPage: () => tell(run, task) };
     await runPass(run, pass);
     // The next pass reads about as many.
@@ -215,7 +227,7 @@ const backfill = async (run: Migrating, task: Extract<MigrationStep, { readonly 
     if (state.unfit > 0 && !leaveOut)
       throw new EdgetableError(
         run.named.some(({ problem }) => problem === "missing") ? "migrate.missingSource" : "migrate.invalidKey",
-        `${state.unfit} of the items in "${table}" cannot be in the index: ${toldOf(run.named)} All others have their keys. ${remedyOf(session.catalog, run.named)}`,
+        `${state.unfit} of the items in "${table}" cannot be in the index: ${toldOf(run.named)} All others have their keys. ${remedyOf(session, run.named)}`,
         { details: { table, items: state.unfit, first: run.named } },
       );
     if (state.stale === 0 || (!finish && state.pass >= MOST_PASSES)) return;
@@ -305,9 +317,10 @@ const takeStep = async (
 const AGAIN =
   "The table is recorded as following the model, and was not read. If a program of an older model has written to it since, run with again and finish once that program has ended.";
 
-const nextOf = ({ steps }: MigrationPlan, { inPlace, leaveOut }: MigrationSettings): string => {
+const nextOf = ({ plan: { steps }, settings: { inPlace, leaveOut }, lacking }: Migrating): string => {
   const options = ["finish", ...(inPlace ? ["inPlace"] : []), ...(leaveOut ? ["leaveOut"] : [])].join(" and ");
-  const keys = steps.some(({ kind }) => kind === "backfill") ? "Items have their keys. " : "";
+  const but = lacking.size === 0 ? "." : `, but for those that lack ${quoted(lacking)}, which the migration computes: ${WRITTEN_SINCE}`;
+  const keys = steps.some(({ kind }) => kind === "backfill") ? `Items have their keys${but} ` : "";
   const values = steps.some(({ kind }) => kind === "convert") ? "Every value converts. " : "";
   return `${values}${keys}Once every process that writes uses this model, run it again with ${options}: ${[
     ...(values ? ["values are converted"] : []),
@@ -424,12 +437,12 @@ export const runMigration = async (session: Session, settings: MigrationSettings
   const opened = openRun(session, settings);
   const migrate = async (): Promise<MigrationReport> => {
     const { plan, record } = await planOf(opened, settings);
-    const run: Migrating = { ...opened, settings, state: newPasses(), named: [], moves: {}, plan, items: 0 };
+    const run: Migrating = { ...opened, settings, state: newPasses(), named: [], lacking: new Set(), moves: {}, plan, items: 0 };
     refuseOtherModel(session, record, plan.model);
     checkRefusals(plan);
     const report = (complete: boolean): MigrationReport => ({
       complete,
-      next: complete || settings.dryRun ? undefined : nextOf(run.plan, settings),
+      next: complete || settings.dryRun ? undefined : nextOf(run),
       plan: run.plan,
       passes: run.state.pass,
       changed: settings.dryRun ? run.state.stale + changedBy(run) : changedBy(run),
