@@ -392,11 +392,11 @@ const ownCases: readonly Case[] = [
     ["cursor", "Start again without it"],
     () => own.student({ studentId: "S1" }).out("enrolledIn").page({ cursor: "next" }),
   ],
-  ...[null, "", 3].flatMap((cursor): readonly Case[] => [
+  ...[null, "", 3, { next: "x" }].flatMap((cursor): readonly Case[] => [
     [
       `the cursor ${JSON.stringify(cursor)} of a page`,
       "cursor.invalid",
-      [`cursor is ${JSON.stringify(cursor)}: leave it out for the first page.`],
+      [`cursor is ${JSON.stringify(cursor)}: pass the text next of a page, or leave it out for the first one.`],
       () =>
         own
           .student({ studentId: "S1" })
@@ -406,7 +406,7 @@ const ownCases: readonly Case[] = [
     [
       `the cursor ${JSON.stringify(cursor)} of a walk`,
       "cursor.invalid",
-      [`cursor is ${JSON.stringify(cursor)}: leave it out for the first part of the walk.`],
+      [`cursor is ${JSON.stringify(cursor)}: pass the text next of a part of the walk, or leave it out for the first one.`],
       () =>
         own
           .student({ studentId: "S1" })

@@ -99,3 +99,10 @@ test("a load finds owners that come behind their parts, and checks them where it
   const checked = await load([line, { ...line, owner: { orderId: "O6" } }], { ends: "checked" });
   expect(checked).toMatchObject({ items: 1, failures: [{ row: 1, error: { details: { reason: "endMissing" } } }] });
 });
+
+test("a part without its node's id is refused with the arguments it takes", () => {
+  const create = (...given: readonly unknown[]) => (lab.part("line").create as (...all: readonly unknown[]) => unknown)(...given);
+  expect(() => create({ orderId: "O1", n: 1 })).toThrow(
+    'Expected an object for the row of "line", after the id of its "order", such as { name: … }, got undefined.',
+  );
+});

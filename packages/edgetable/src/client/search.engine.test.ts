@@ -217,6 +217,9 @@ describe("with one shard", () => {
     await expect(async () => lab.db.find("place").where({ city: "Austin" }).rows()).rejects.toThrow(
       /No index finds "place" by "city"; "byValue" does by "country", then "region", then "city"\. Declare .*\{ byCity: \{ entries: \{ place: "city"/,
     );
+    await expect(async () => lab.db.find("place").where({ placeId: "P1" }).using("byAge").rows()).rejects.toThrow(
+      /The index "byAge" does not find "place" by "placeId"\. Leave out using\("byAge"\): an id needs no index\.$/,
+    );
     await expect(async () => lab.db.find("hasSkill").rows()).rejects.toThrow(
       /No index finds "hasSkill"; "byValue" does by "skill", then "level"\. Declare/,
     );

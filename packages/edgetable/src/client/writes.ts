@@ -161,9 +161,10 @@ const partItems = (catalog: Catalog, entry: PartEntry) => {
   const written = writtenType(entry.name, entry.definition, [...entry.idFields, ...owner.idFields], entry.shape);
   const ownerOf = (id: Row): Row => checkNodeId(catalog, owner, id);
   const rowOf = (node: Row, input: Row): Row => {
+    const names = namesIn(input, `the row of "${entry.name}", after the id of its "${owner.name}"`);
     checkOwnNames(
       written,
-      namesIn(input).filter((field) => !owner.idFields.includes(field)),
+      names.filter((field) => !owner.idFields.includes(field)),
     );
     return { ...withoutComputed(written, input), ...ownerOf(node) };
   };

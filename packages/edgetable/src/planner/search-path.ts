@@ -162,6 +162,9 @@ const refuse = (catalog: Catalog, search: Search): never => {
   }
   const where = search.index === undefined ? "No index finds" : `The index "${search.index}" does not find`;
   const [shape] = kindShapes(catalog, search);
+  const ids = shape ? idFields(catalog, shape) : [];
+  if (search.index !== undefined && ids.length > 0 && ids.every((path) => search.known.some((one) => one.path === path)))
+    throw noIndex(search, `${where} "${search.name}"${by}. Leave out using("${search.index}"): an id needs no index.`);
   const others = new Map(shape && catalog.indexes.map((index) => [index.name ?? "", foundBy(catalog, index, shape)] as const));
   for (const [index, fields] of others) if (fields.length === 0) others.delete(index);
   const found = (how: string): string =>

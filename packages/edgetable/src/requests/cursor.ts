@@ -70,9 +70,12 @@ const invalid = (cause?: unknown): EdgetableError =>
   );
 
 /** @throws {cursor.invalid} for a value that is not text, and for empty text: callers often mean the first page */
-export const checkGiven = (cursor: unknown, first = "page"): void => {
+export const checkGiven = (cursor: unknown, answer = "page"): void => {
   if (typeof cursor === "string" && cursor !== "") return;
-  throw new EdgetableError("cursor.invalid", `cursor is ${shown(cursor)}: leave it out for the first ${first}.`);
+  throw new EdgetableError(
+    "cursor.invalid",
+    `cursor is ${shown(cursor)}: pass the text next of a ${answer}, or leave it out for the first one.`,
+  );
 };
 
 /**
