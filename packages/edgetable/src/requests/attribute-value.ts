@@ -147,12 +147,10 @@ export const readKey = (template: Template, value: AttributeValue | undefined): 
 const whole = /^-?\d+$/;
 const sameNumber = (a: string, b: string): boolean => (whole.test(a) && whole.test(b) ? BigInt(a) === BigInt(b) : Number(a) === Number(b));
 
-/** A number with all digits of a stored one, if rows hold both as the same number: the row that it is of was read there. */
-export const keepDigits = (made: AttributeValue, stored: AttributeValue | undefined): AttributeValue =>
-  stored && "N" in made && "N" in stored && sameNumber(made.N, stored.N) ? stored : made;
-
 const sameMembers = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((member) => b.includes(member));
+
+const asRead = (numbers: readonly string[]): readonly string[] => numbers.map((one) => String(readDecimal(one)));
 
 /** Whether two stored values are the same to DynamoDB. */
 export const sameAttribute = (a: AttributeValue | undefined, b: AttributeValue | undefined): boolean => {
@@ -164,10 +162,14 @@ export const sameAttribute = (a: AttributeValue | undefined, b: AttributeValue |
     return a.L.length === other.length && a.L.every((member, at) => sameAttribute(member, other[at]));
   }
   if ("SS" in a && "SS" in b) return sameMembers(a.SS, b.SS);
-  if ("NS" in a && "NS" in b) return sameMembers(a.NS, b.NS);
+  if ("NS" in a && "NS" in b) return sameMembers(asRead(a.NS), asRead(b.NS));
   if ("BS" in a && "BS" in b) return sameMembers(a.BS, b.BS);
   return JSON.stringify(a) === JSON.stringify(b);
 };
+
+/** A value with all digits of a stored one, if rows hold both as the same: the row that it is of was read there. */
+export const keepDigits = (made: AttributeValue, stored: AttributeValue | undefined): AttributeValue =>
+  stored && sameAttribute(made, stored) ? stored : made;
 
 /** Whether two items hold the same attributes with the same values. */
 export const sameItem = (a: Item, b: Item): boolean =>

@@ -292,11 +292,20 @@ export const storeField = (shape: Shape, field: string, value: unknown): Attribu
 export const attributeOf = (shape: Shape, field: string): string | undefined =>
   shape.carried.includes(field) ? undefined : (shape.stored[field] ?? field);
 
+/** The attributes that hold a field as it is: its own one, and keys that are numbers. */
+export const plainPlaces = (shape: Shape, field: string): readonly string[] => [
+  attributeOf(shape, field) ?? field,
+  ...Object.keys(shape.keys).filter((name) => {
+    const { type, fields } = shape.keys[name]!;
+    return type === "N" && fields[0] === field;
+  }),
+];
+
 /** What an item holds for the fields of its row: a number with all its digits, where the row has a double. */
 export const digitsIn =
   (shape: Shape, item: Item) =>
   (field: string): AttributeValue | undefined =>
-    own(item, attributeOf(shape, field) ?? field);
+    own(item, plainPlaces(shape, field).find((attribute) => Object.hasOwn(item, attribute)) ?? "");
 
 /** The attributes that may hold a field: its own one, and the one of another form. Empty when computed attributes carry it. */
 export const placesOf = (shape: Shape, field: string): readonly string[] =>

@@ -1,7 +1,8 @@
 import { planCount } from "../planner/writes/rules/degree-guards.ts";
 import { keyId, type WriteItem } from "../ir/write-plan.ts";
 import { decimalIn, decodeValue, sameAttribute } from "../requests/attribute-value.ts";
-import { encodeField, expectedAttributes } from "../requests/encode-item.ts";
+import { withDigits } from "../planner/writes/rules/stored-digits.ts";
+import { digitsIn, encodeField, expectedAttributes } from "../requests/encode-item.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import { type AggregateFact, COPY_REVISION, countHidden, NODE_REVISION, isKeptInNode, sumHidden } from "../schema/facts.ts";
 import { COUNT } from "../schema/system-items.ts";
@@ -11,7 +12,7 @@ import { exactText } from "../keys/template.ts";
 import { shown } from "../util/check-options.ts";
 import { readDecimal } from "../util/decimal.ts";
 import { isNumber } from "../util/json-text.ts";
-import { type Row, valueAt } from "../util/row.ts";
+import { own, type Row } from "../util/row.ts";
 import { readableValue } from "../util/time.ts";
 import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { checkRow, type RowCheck } from "./check-row.ts";
@@ -20,7 +21,7 @@ import { wrongStreamed } from "./judge-streamed.ts";
 import type { Finding } from "./finding.ts";
 import { asRead, check, deletion, itemAt, type Judging, readNeed, report, settled, UNSURE, writes } from "./judging.ts";
 import { sameNumbers } from "../executor/facts/refresh-aggregates.ts";
-import { copiesOf, guardedNode, isKeptGuard } from "./relations.ts";
+import { copiesOf, exactIn, guardedNode, isKeptGuard } from "./relations.ts";
 import { seeItem, type Seen, type SeenRow } from "./see-item.ts";
 
 /** Judges a degree guard by the edges that there are. */
@@ -100,7 +101,9 @@ export const rewrite = (
   const computed = expectedAttributes(judging.catalog, shape, after);
   for (const attribute in shape.keys) {
     const value = computed[attribute];
-    if (value && !sameAttribute(value, item[attribute])) set[attribute] = value;
+    // A key that is a number has the digits of its value.
+    const isValue = shape.keys[attribute]!.type === "N" && shape.keys[attribute]!.fields.some((field) => field in values);
+    if (value && (isValue || !sameAttribute(value, item[attribute]))) set[attribute] = value;
     else if (!value && attribute in item) remove.push(attribute);
   }
   return { kind: "update", key, terms: asRead(judging, item, shape), shape, changes: { set, remove, add: {}, append: {} } };
@@ -205,14 +208,17 @@ export const judgeCopies = (judging: Judging, seen: SeenRow): void => {
   const { key, shape, row, item } = seen;
   const findings: Finding[] = [];
   const values: Record<string, unknown> = {};
+  const digits = new Map<string, AttributeValue | undefined>();
   const checks = new Map<string, WriteItem>();
   for (const { fact, node, key: source } of copiesOf(catalog, seen)) {
     const found = itemAt(judging, source);
     const origin = found ? seeItem(catalog, found) : undefined;
     if (origin?.kind !== "row" || origin.shape !== node.shape) continue;
-    const [stored, expected] = [row[fact.attribute], readableValue(valueAt(origin.row, fact.of))];
-    if (exactText(stored) === exactText(expected)) continue;
-    const reason = `"${fact.attribute}" repeats "${fact.of}" of a "${node.name}", which is another one now.`;
+    const [stored, expected] = [row[fact.attribute], readableValue(own(origin.row, fact.of))];
+    if (exactText(exactIn(seen, fact.attribute)) === exactText(readableValue(exactIn(origin, fact.of)))) continue;
+    const isRounded = exactText(stored) === exactText(expected);
+    const differs = isRounded ? "differs in digits that a double does not hold" : "is another one now";
+    const reason = `"${fact.attribute}" repeats "${fact.of}" of a "${node.name}", which ${differs}.`;
     findings.push({
       kind: "staleCopy",
       key,
@@ -224,11 +230,12 @@ export const judgeCopies = (judging: Judging, seen: SeenRow): void => {
       reason,
     });
     values[fact.attribute] = expected;
+    digits.set(fact.attribute, digitsIn(origin.shape, origin.item)(fact.of));
     checks.set(keyId(source), check(judging, source, origin.item, origin.shape));
   }
   const [first, ...rest] = findings;
   if (!first) return;
-  const step = rewrite(judging, seen, values);
+  const step = withDigits(rewrite(judging, seen, values), shape, (field) => digits.get(field), Object.keys(values));
   // A slow refresh that has read an older source must find another revision.
   const revision = item[COPY_REVISION];
   if (step.kind === "update" && revision && "N" in revision) {

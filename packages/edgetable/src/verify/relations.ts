@@ -3,6 +3,7 @@ import { ownerOf, type RequiredNode, requiredNodes } from "../planner/writes/rul
 import { aggregates, type Delta } from "../planner/writes/rules/aggregates.ts";
 import { type Count, degreeGuards } from "../planner/writes/rules/degree-guards.ts";
 import { derive } from "../planner/writes/rules/index.ts";
+import { exactValue } from "../planner/writes/rules/stored-digits.ts";
 import { digitsIn, keyIfComplete, keyOfItem, VERSION } from "../requests/encode-item.ts";
 import { decimalIn, decodeValue, keyTextOf } from "../requests/attribute-value.ts";
 import { decimalText, exactText, readTemplate } from "../keys/template.ts";
@@ -23,7 +24,7 @@ import { readDegreeGuard } from "../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { negateDecimal } from "../util/decimal.ts";
 import { isNumber } from "../util/json-text.ts";
-import { type Row, valueAt } from "../util/row.ts";
+import { own, type Row } from "../util/row.ts";
 import { readableValue } from "../util/time.ts";
 import { counterOwner } from "./counter-owner.ts";
 import type { Seen, SeenRow } from "./see-item.ts";
@@ -58,7 +59,7 @@ export const derivedOf = (catalog: Catalog, { subject, row, leads, shape, item }
   const deltas: Delta[] = [];
   const counters: CounterDelta[] = [];
   let nodes: RequiredNode[] = [];
-  const digits = { after: digitsIn(shape, item) };
+  const digits = digitsIn(shape, item);
   const unique = subject.kind === "node" ? (subject.entry.definition.unique ?? []) : [];
   // Unique values that no marker can hold: `validateSeen` reports them.
   const unfit = unique.filter((field) => unfitForMarker(catalog, { node: subject.entry.name, field }, row));
@@ -175,6 +176,9 @@ export const copiesOf = (catalog: Catalog, { subject, shape, row }: SeenRow): re
   });
 };
 
+/** The value of a field of a row, with all digits of its numbers, in a form that compares. */
+export const exactIn = ({ row, shape, item }: SeenRow, field: string): unknown => exactValue(own(row, field), digitsIn(shape, item)(field));
+
 const sourceId = (key: Key, { of }: CopyFact, value: unknown): FactId => ["copy", ...idOf(key), of, exactText(value)];
 
 const ZERO: AttributeValue = { N: "0" };
@@ -190,15 +194,16 @@ const namesBehind = ({ attribute, operation }: Pick<AggregateFact, "attribute" |
 export const countedNames = ({ facts }: CounterSet): readonly string[] => facts.flatMap(namesBehind);
 
 /** What a node's item says of the facts that its edges and parts make, or take from it. */
-const nodeSayings = (catalog: Catalog, { key, item, row, shape }: SeenRow, sayings: Saying[]): void => {
+const nodeSayings = (catalog: Catalog, seen: SeenRow, sayings: Saying[]): void => {
+  const { key, item, row, shape } = seen;
   const { aggregates: facts, copies } = catalog.facts;
-  const own = (name: string, times: number | string, contents = NO_CONTENTS, of = key): void =>
+  const say = (name: string, times: number | string, contents = NO_CONTENTS, of = key): void =>
     void sayings.push({ kind: "sum", id: sumId(of, name), contents, times, isOwn: true });
   const entry = catalog.nodes[shape.definition];
   // The node speaks for all its counters: one that is not there says nothing of what it does not count.
   for (const set of entry ? counterSetsOf(catalog, entry) : []) {
-    if (!holdsAll(set, item)) own(set.name, 1, MISSING);
-    for (const counter of counterKeys(catalog, set, row)) for (const name of countedNames(set)) own(name, 0, NO_CONTENTS, counter);
+    if (!holdsAll(set, item)) say(set.name, 1, MISSING);
+    for (const counter of counterKeys(catalog, set, row)) for (const name of countedNames(set)) say(name, 0, NO_CONTENTS, counter);
   }
   for (const { node, attribute, operation, ...fact } of facts) {
     if (node !== shape.definition || !isKeptInNode(fact)) continue;
@@ -211,13 +216,14 @@ const nodeSayings = (catalog: Catalog, { key, item, row, shape }: SeenRow, sayin
       const average = "N" in sum && "N" in number && Number(number.N) !== 0 ? String(Number(sum.N) / Number(number.N)) : undefined;
       isWrong = !("N" in sum && "N" in number && sameNumbers(item[attribute], average));
     }
-    if (isWrong) own(attribute, 1, MISSING);
-    for (const [at, name] of names.entries()) own(name, negateDecimal(decimalIn(values[at])));
+    if (isWrong) say(attribute, 1, MISSING);
+    for (const [at, name] of names.entries()) say(name, negateDecimal(decimalIn(values[at])));
   }
   for (const fact of copies) {
     const { onto, end } = fact;
     const sources = onto.kind === "part" ? [catalog.parts[onto.name]?.definition.of] : catalog.edges[onto.name]?.[end];
-    if (sources?.includes(shape.definition)) sayings.push({ kind: "there", id: sourceId(key, fact, readableValue(valueAt(row, fact.of))) });
+    if (sources?.includes(shape.definition))
+      sayings.push({ kind: "there", id: sourceId(key, fact, readableValue(exactIn(seen, fact.of))) });
   }
 };
 
@@ -336,7 +342,7 @@ type Saying =
 
 const rowSayings = (catalog: Catalog, seen: SeenRow, { differing, streamed }: Comparing): readonly Saying[] => {
   const sayings: Saying[] = [];
-  const { shape, row, other, leads } = seen;
+  const { shape, other, leads } = seen;
   if (shape.kind === "node") sayings.push({ kind: "there", id: nodeId(seen.key, shape.definition) });
   if (other)
     sayings.push({
@@ -351,7 +357,8 @@ const rowSayings = (catalog: Catalog, seen: SeenRow, { differing, streamed }: Co
     shownSayings(catalog, seen, sayings);
     contributionSayings(catalog, seen.item, sayings);
   }
-  for (const { fact, key } of copiesOf(catalog, seen)) sayings.push({ kind: "needed", id: sourceId(key, fact, row[fact.attribute]) });
+  for (const { fact, key } of copiesOf(catalog, seen))
+    sayings.push({ kind: "needed", id: sourceId(key, fact, exactIn(seen, fact.attribute)) });
   if (!leads) return sayings;
   const { claims, counts, nodes, deltas, counters } = derivedOf(catalog, seen);
   for (const { key, owner } of claims) sayings.push({ kind: "sum", id: idOf(key), contents: { owner }, times: 1, isOwn: true });

@@ -10,6 +10,7 @@ import {
   type Summary,
 } from "../../planner/writes/rules/aggregates.ts";
 import { edgeCopies, type EdgeCopy, shapeBetween } from "../../planner/writes/rules/edge-copies.ts";
+import { storedAt } from "../../planner/writes/rules/stored-digits.ts";
 import type { Subject } from "../../planner/writes/working-set.ts";
 import { exactText } from "../../keys/template.ts";
 import { encodeValue, keepDigits } from "../../requests/attribute-value.ts";
@@ -188,7 +189,7 @@ const contributionTo = (
   if (operation === "count") return { [countHidden(attribute)]: { N: "1" } };
   const value = of === undefined ? undefined : valueAt(row.row, of);
   // The item may hold more digits than the row.
-  const exact = of === undefined ? undefined : digitsIn(row.shape, row.item)(of);
+  const exact = of === undefined ? undefined : storedAt(digitsIn(row.shape, row.item), of);
   if (operation === "sum" || operation === "average") {
     const sum = { [sumHidden(attribute)]: keepDigits(encodeValue(isNumber(value) ? value : 0, attribute), exact) };
     return operation === "sum" ? sum : { ...sum, [countHidden(attribute)]: { N: "1" } };

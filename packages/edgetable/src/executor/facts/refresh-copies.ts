@@ -7,10 +7,11 @@ import { changeItem, unchangedFields } from "../../planner/writes/rules/computed
 import { allEdges, consistentIfPossible } from "../../planner/writes/rules/degree-guards.ts";
 import { isRefreshed } from "../../planner/writes/rules/copied-attributes.ts";
 import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
-import { openWorkingSet, present, settle, stage } from "../../planner/writes/working-set.ts";
+import { withDigits } from "../../planner/writes/rules/stored-digits.ts";
+import { type Digits, openWorkingSet, present, settle, stage } from "../../planner/writes/working-set.ts";
 import type { Position } from "../../requests/cursor.ts";
 import { decodeItem, shapeOf } from "../../requests/decode-item.ts";
-import { keyIfComplete, keyOfItem } from "../../requests/encode-item.ts";
+import { digitsIn, keyIfComplete, keyOfItem } from "../../requests/encode-item.ts";
 import { type Catalog, endPaths, type NodeEntry, type Shape } from "../../schema/catalog.ts";
 import { COPY_REVISION, type CopyFact } from "../../schema/facts.ts";
 import { isSystemItem } from "../../schema/system-kinds.ts";
@@ -95,7 +96,7 @@ const withRevision = (step: WriteItem, revision: AttributeValue): WriteItem => {
 const planCopies = (
   { catalog, effects }: Session,
   copying: Copying,
-  { set, remove }: { readonly set: Row; readonly remove: readonly string[] },
+  { set, remove, digits }: { readonly set: Row; readonly remove: readonly string[]; readonly digits: Digits },
 ): WritePlan => {
   const { item, shape, row } = copying;
   const key = keyOfItem(catalog, item);
@@ -108,7 +109,7 @@ const planCopies = (
   ];
   const changed = changeItem(working, { shape, key, known: row, changes, guards: {}, there: present, terms, keepsVersion: true });
   const revision = { N: String(nextRevision(item[COPY_REVISION], effects.now())) };
-  for (const step of changed?.items ?? []) stage(working, withRevision(step, revision));
+  for (const step of changed?.items ?? []) stage(working, withRevision(withDigits(step, shape, digits, Object.keys(set)), revision));
   const items = settle(working);
   if ("failure" in items) return { kind: "settled", ...items };
   const atomic = items.length > 1 ? ({ kind: "transaction", items: items.length } as const) : ({ kind: "item" } as const);
@@ -126,16 +127,18 @@ const writeCopies = async (
   const { shape, row } = copying;
   // Copies of a source that is missing stay as they are.
   const set: Record<string, unknown> = {};
+  const digits = new Map<string, AttributeValue | undefined>();
   const remove: string[] = [];
   for (const { attribute, of, end } of refreshedCopies(catalog, shape)) {
     const source = sourceOf(catalog, shape, row, end);
     const item = source && sources.get(identity(catalog, source.key));
     if (!item) continue;
     const value = readableValue(own(decodeItem(catalog, source.entry.shape, item), of));
+    digits.set(attribute, digitsIn(source.entry.shape, item)(of));
     if (value !== undefined) set[attribute] = value;
     else if (own(row, attribute) !== undefined) remove.push(attribute);
   }
-  const result = await runOnce(session, () => planCopies(session, copying, { set, remove }), context);
+  const result = await runOnce(session, () => planCopies(session, copying, { set, remove, digits: (field) => digits.get(field) }), context);
   return result.ok || result.failed.every(({ failure }) => failure.reason === "notFound");
 };
 

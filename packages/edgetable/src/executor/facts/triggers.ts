@@ -1,6 +1,7 @@
 import { sameAttribute } from "../../requests/attribute-value.ts";
 import { decodeItem, shapeOf } from "../../requests/decode-item.ts";
-import { keyOfItem } from "../../requests/encode-item.ts";
+import { sameExactly } from "../../planner/writes/rules/stored-digits.ts";
+import { digitsIn, keyOfItem } from "../../requests/encode-item.ts";
 import { type Catalog, type EdgeEntry, endPaths, type NodeEntry, type Shape } from "../../schema/catalog.ts";
 import { COPY_REVISION, ROLLED, STREAMED } from "../../schema/facts.ts";
 import { readPlace } from "../../schema/stored-id.ts";
@@ -99,6 +100,10 @@ const countedNode = (catalog: Catalog, item: Item): readonly FactHolder[] => {
   return entry && hasCounters(catalog, entry) ? [factNode(catalog, entry, place.id)] : [];
 };
 
+/** True if an attribute that rows have as the same double has the same digits before and after a change. */
+const sameDigits = (shape: Shape, { before = {}, after = {} }: Omit<ItemChangeRecord, "key">, field: string): boolean =>
+  sameExactly(digitsIn(shape, before)(field), digitsIn(shape, after)(field));
+
 /** The copies of a node's attributes that a change makes old. A node that is gone leaves its last ones. */
 const fanOutsOf = (
   catalog: Catalog,
@@ -106,10 +111,11 @@ const fanOutsOf = (
   node: { readonly entry: NodeEntry; readonly row: Row },
 ): readonly FanOut[] => {
   const { entry, row } = node;
-  const before = record.before && nodeIn(catalog, record.before)?.row;
+  const before = record.before && nodeIn(catalog, record.before);
   const fanOuts = new Map<string, FanOut>();
   for (const { onto, end, of, freshness } of catalog.facts.copies) {
-    if (freshness !== "stream" || (before && isDeepStrictEqual(own(before, of), own(row, of)))) continue;
+    if (freshness !== "stream" || (before && isDeepStrictEqual(own(before.row, of), own(row, of)) && sameDigits(entry.shape, record, of)))
+      continue;
     const shapes =
       onto.kind === "part"
         ? [catalog.parts[onto.name]?.shape]
@@ -132,7 +138,9 @@ const keepsCopies = (catalog: Catalog, shape: Shape, { before, after }: ItemChan
     const isFirstOfStream = was === undefined && is !== undefined && "N" in is && is.N.startsWith("-");
     return isFirstOfStream || sameAttribute(is, { N: String(nextRevision(was, 0)) });
   }
-  return streamedCopies(catalog, shape).every(({ attribute }) => isDeepStrictEqual(own(old, attribute), own(row, attribute)));
+  return streamedCopies(catalog, shape).every(
+    ({ attribute }) => isDeepStrictEqual(own(old, attribute), own(row, attribute)) && sameDigits(shape, { before, after }, attribute),
+  );
 };
 
 /**

@@ -1,7 +1,7 @@
 import type { LinkWrite, PutEdgeWrite, RelinkWrite, UnlinkWrite } from "../../ir/logical-write.ts";
 import type { Failure, Term } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
-import { attributeOf, digitsIn, keyOf, VERSION } from "../../requests/encode-item.ts";
+import { digitsIn, keyOf, VERSION } from "../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry, Shape } from "../../schema/catalog.ts";
 import { derivedNames } from "../../schema/facts.ts";
 import { timeNames, timesOf } from "../../schema/timestamps.ts";
@@ -9,7 +9,7 @@ import type { Item, Key } from "../../transport/operations.ts";
 import { readDecimal } from "../../util/decimal.ts";
 import { mapValues, own, type Row } from "../../util/row.ts";
 import { changedRow, isChanged } from "./changed-row.ts";
-import { asRead, digitsKept, putStep } from "./plan-item.ts";
+import { asRead, putStep } from "./plan-item.ts";
 import {
   atTime,
   atVersion,
@@ -72,7 +72,7 @@ const stageLink = (working: WorkingSet, edge: EdgeBetween, { attributes, reverse
   const copies = edgeCopies(edge, atVersion(timed, edge.entry.definition.version, 1), reverse);
   const [{ shape, row }] = copies;
   stageCopies(working, copies, [absentOrExpired(working, shape, exists)], digits);
-  stageDerived(working, { subject: edge, before: null, after: row, digits: digits && { after: digits[0] } });
+  stageDerived(working, { subject: edge, before: null, after: row, digits: digits?.[0] });
   return row;
 };
 
@@ -85,7 +85,8 @@ export const planLink = (working: WorkingSet, write: LinkWrite, exists?: Failure
   const edge = betweenOf(working.catalog, write);
   const filled = fill(working, edge, write.row, null);
   if (filled?.kind !== "row") return filled;
-  return { kind: "staged", row: stageLink(working, edge, { attributes: filled.row, reverse: write.reverse }, exists) };
+  const contents = { attributes: filled.row, reverse: write.reverse, digits: [filled.digits] };
+  return { kind: "staged", row: stageLink(working, edge, contents, exists) };
 };
 
 // Where the key names one end alone, an edge to another node gives way: its other copy goes, and counts no more.
@@ -100,7 +101,7 @@ const stageGivingWay = (working: WorkingSet, edge: EdgeBetween, of: Shape, image
   const old: EdgeBetween = { kind: "edge", entry: edge.entry, from: endOf("from"), to: endOf("to") };
   for (const { shape, row } of edgeCopies(old, before).slice(1))
     stage(working, { kind: "delete", key: keyOf(catalog, shape, row), terms: [], shape });
-  stageDerived(working, { subject: old, before, after: null, digits: { before: digitsIn(of, image) } });
+  stageDerived(working, { subject: old, before, after: null, image });
 };
 
 /** Writes an edge, whatever was there; reads it first if a rule looks at the edge before. */
@@ -127,13 +128,13 @@ export const planPutEdge = (working: WorkingSet, write: PutEdgeWrite): Planned =
   });
   const copies = edgeCopies(edge, atVersion(timed, version, next), write.reverse);
   const [{ row }] = copies;
-  const digits = isOther ? undefined : digitsKept(edge.entry, shape, image);
+  const { digits } = filled;
   // Where the key names one end alone, the edge may have given way to one to a third node meanwhile.
   const read = look && image !== undefined ? asRead(catalog, shape, image, [...look.fields, ...shape.unkeyed]) : [];
   stageCopies(working, copies, asSeen ? [asSeen] : read, [digits]);
   if (isOther && image) stageGivingWay(working, edge, shape, image);
   const before = image && !isOther ? decodeItem(catalog, shape, image) : image === undefined ? undefined : null;
-  stageDerived(working, { ...change, before, after: row, digits: image && !isOther ? { before: digitsIn(shape, image) } : undefined });
+  stageDerived(working, { ...change, before, after: row, image: isOther ? null : image, digits });
   return { kind: "staged", row };
 };
 
@@ -156,8 +157,8 @@ export const planUnlink = (working: WorkingSet, write: UnlinkWrite): Planned => 
   stage(working, { kind: "delete", key, terms: [present, ...between, ...guardTerms(shape, write.guards), ...unchanged], shape });
   if (second && otherKey) stage(working, { kind: "delete", key: otherKey, terms: [], shape: second.shape });
   // What the caller tells of the row beside its key may be older than the item: a cascade has read it before.
-  const [before, digits] = image ? [decodeItem(catalog, shape, image), { before: digitsIn(shape, image) }] : [row, undefined];
-  stageDerived(working, { subject: edge, before, after: null, digits });
+  const before = image ? decodeItem(catalog, shape, image) : row;
+  stageDerived(working, { subject: edge, before, after: null, image });
   return { kind: "staged" };
 };
 
@@ -210,8 +211,10 @@ const completeCopy = (working: WorkingSet, write: RelinkWrite, own: EdgeCopy & {
   if (write.checksRow && !passesSchema(working, betweenOf(catalog, write), changed.row)) return undefined;
   const { from: _from, to: _to, ...attributes } = changed.row ?? {};
   const [, second] = edgeCopies(betweenOf(catalog, write), attributes, write.reverse);
+  const [step] = changed.items;
+  const digits = digitsIn(shape, { ...image, ...(step?.kind === "update" && step.changes.set) });
   for (const item of changed.items) stage(working, item);
-  if (second) stage(working, putStep(catalog, second, [{ kind: "absent", failure: STALE }]));
+  if (second) stage(working, putStep(catalog, { ...second, digits }, [{ kind: "absent", failure: STALE }]));
   return { kind: "staged", row: changed.row };
 };
 
@@ -238,8 +241,8 @@ export const planRelink = (working: WorkingSet, given: RelinkWrite, there?: Term
   for (const item of first.items) stage(working, item);
   for (const item of other?.items ?? []) stage(working, item);
   const row = first.row ?? other?.row;
-  const digits = first.image ? { before: digitsIn(own.shape, first.image) } : undefined;
-  stageDerived(working, { subject: edge, before: first.before ?? own.row, after: row, changes: write.changes, digits });
+  const { image } = first;
+  stageDerived(working, { subject: edge, before: first.before ?? own.row, after: row, changes: write.changes, image });
   return { kind: "staged", row };
 };
 
@@ -301,18 +304,13 @@ const planRetype = (working: WorkingSet, write: RelinkWrite, type: string): Plan
   const kept = keptTimes(before.entry, after.entry, changed);
   const digits = copies.map(({ shape: of, image: item }, at): Digits => (field) => {
     const sum = sums[at]?.[field];
-    if (sum !== undefined) return { N: sum };
-    return item && !isChanged(write.changes, field) ? item[attributeOf(of, field) ?? field] : undefined;
+    const kept = item && !isChanged(write.changes, field) ? digitsIn(of, item)(field) : undefined;
+    return filled.digits?.(field) ?? (sum === undefined ? kept : { N: sum });
   });
   const row = stageLink(working, after, { attributes, reverse: withoutKept(before.entry, reverse), kept, digits });
   const terms = [present, ...guardTerms(shape, write.guards), ...unchangedItem(catalog, { shape, key }, image)];
   stage(working, { kind: "delete", key, terms, shape });
   if (second?.key) stage(working, { kind: "delete", key: second.key, terms: [], shape: second.shape });
-  stageDerived(working, {
-    subject: before,
-    before: decodeItem(catalog, shape, image),
-    after: null,
-    digits: { before: digitsIn(shape, image) },
-  });
+  stageDerived(working, { subject: before, before: decodeItem(catalog, shape, image), after: null, image });
   return { kind: "staged", row };
 };

@@ -3,9 +3,8 @@ import type { CheckWrite, CreateWrite, DeleteWrite, PutWrite, UpdateWrite } from
 import type { Failure, Term, WriteItem } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { keepDigits } from "../../requests/attribute-value.ts";
-import { attributeOf, digitsIn, encodeItem, keyIfComplete, keyOf, keyOfItem } from "../../requests/encode-item.ts";
+import { encodeItem, keyIfComplete, keyOf, keyOfItem, plainPlaces } from "../../requests/encode-item.ts";
 import { type Catalog, type Shape, filledRow } from "../../schema/catalog.ts";
-import { hiddenNames } from "../../schema/facts.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
 import type { Row } from "../../util/row.ts";
 import { atTime, atVersion, changeItem, seenAt, storedVersion, unchangedFields, withTimes } from "./rules/computed-attributes.ts";
@@ -35,14 +34,6 @@ const itemOf = (catalog: Catalog, write: CreateWrite | PutWrite | UpdateWrite | 
   return { subject, shape: subject.entry.shape };
 };
 
-/** The stored numbers of the derived attributes in an item, which a put takes over with all their digits. */
-export const digitsKept = ({ definition }: Subject["entry"], shape: Shape, image: Item | null | undefined): Digits | undefined => {
-  if (!image || definition.kind === "part" || !definition.derived) return undefined;
-  const kept = new Set([...Object.keys(definition.derived), ...hiddenNames(definition)]);
-  const digits = digitsIn(shape, image);
-  return (field) => (kept.has(field) ? digits(field) : undefined);
-};
-
 /** The step that writes a whole row into one of its items. */
 export const putStep = (
   catalog: Catalog,
@@ -51,10 +42,8 @@ export const putStep = (
 ): WriteItem => {
   const item: Record<string, AttributeValue> = encodeItem(catalog, shape, row);
   if (digits)
-    for (const field in row) {
-      const attribute = attributeOf(shape, field) ?? field;
-      if (item[attribute]) item[attribute] = keepDigits(item[attribute], digits(field));
-    }
+    for (const field in row)
+      for (const attribute of plainPlaces(shape, field)) if (item[attribute]) item[attribute] = keepDigits(item[attribute], digits(field));
   return { kind: "put", key: keyOfItem(catalog, item), item, terms, shape };
 };
 
@@ -77,8 +66,9 @@ export const planCreate = (working: WorkingSet, write: CreateWrite, exists?: Fai
   const filled = fill(working, subject, write.row, null);
   if (filled?.kind !== "row") return filled;
   const row = atVersion(withTimes(working, shape, { row: filled.row }), shape.version, 1);
-  stage(working, putStep(catalog, { shape, row }, [absentOrExpired(working, shape, exists)]));
-  stageDerived(working, { subject, before: null, after: row });
+  const { digits } = filled;
+  stage(working, putStep(catalog, { shape, row, digits }, [absentOrExpired(working, shape, exists)]));
+  stageDerived(working, { subject, before: null, after: row, digits });
   return { kind: "staged", row: filledRow(shape.fills, row) };
 };
 
@@ -100,10 +90,10 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
   const timed = withTimes(working, shape, { row: filled.row, kept: times, image });
   const row = atVersion(timed, shape.version, look ? Math.max(version, leastVersion) : version);
   const terms = asSeen ? [asSeen] : look && image !== undefined ? asRead(catalog, shape, image, look.fields) : [];
-  const digits = digitsKept(subject.entry, shape, image);
+  const { digits } = filled;
   stage(working, putStep(catalog, { shape, row, digits }, [...guardTerms(shape, guards), ...terms]));
   const before = image ? decodeItem(catalog, shape, image) : image;
-  stageDerived(working, { subject, before, after: row, related, digits: image ? { before: digitsIn(shape, image) } : undefined });
+  stageDerived(working, { subject, before, after: row, related, image, digits });
   return { kind: "staged", row: filledRow(shape.fills, row) };
 };
 
@@ -125,8 +115,7 @@ export const planUpdate = (working: WorkingSet, write: UpdateWrite, there?: Term
   if (!changed) return changed === null ? notFound : undefined;
   if (whole && !passesSchema(working, subject, changed.row)) return undefined;
   for (const item of changed.items) stage(working, item);
-  const digits = changed.image ? { before: digitsIn(shape, changed.image) } : undefined;
-  stageDerived(working, { subject, before: changed.before ?? known, after: changed.row, changes, digits });
+  stageDerived(working, { subject, before: changed.before ?? known, after: changed.row, changes, image: changed.image });
   return { kind: "staged", row: changed.row };
 };
 
@@ -143,8 +132,7 @@ export const planDelete = (working: WorkingSet, write: DeleteWrite): Planned => 
   const row = image ? decodeItem(catalog, shape, image) : undefined;
   const terms = look && image ? unchangedFields(catalog, { shape, image }, look.fields) : [];
   stage(working, { kind: "delete", key, terms: [present, ...guardTerms(shape, write.guards), ...terms], shape });
-  const digits = image ? { before: digitsIn(shape, image) } : undefined;
-  stageDerived(working, { subject, before: row ?? write.id, after: null, related: write.edges, digits });
+  stageDerived(working, { subject, before: row ?? write.id, after: null, related: write.edges, image });
   return { kind: "staged", row };
 };
 

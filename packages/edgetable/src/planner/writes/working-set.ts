@@ -52,8 +52,12 @@ export interface RowChange {
   readonly after: Row | null | undefined;
   /** Of an update: what it changes; the rest of the row stays. */
   readonly changes?: Changes | undefined;
-  /** The numbers of rows that were read. Those of an update's result follow from the ones before. */
-  readonly digits?: { readonly before?: Digits | undefined; readonly after?: Digits | undefined } | undefined;
+  /** The item in which the row before was read, if it was. */
+  readonly image?: Item | null | undefined;
+  /** The shape of that item, if it is not the row's own one. */
+  readonly shape?: Shape | undefined;
+  /** Numbers of the row after. Those of an update's result follow from the ones before. */
+  readonly digits?: Digits | undefined;
   /** True if the caller raises the version itself, so that nothing needs to be read for it. */
   readonly versioned?: boolean | undefined;
   /** "unchecked": the row is written or deleted whatever else is there. */
@@ -85,8 +89,15 @@ export interface Contribution {
  */
 export type Settled<C extends Contribution = Contribution> = WriteItem | { readonly kind: "failure"; readonly of: C } | null | undefined;
 
-/** A row with what follows from other rows, or why it cannot be written; undefined while something has to be read. */
-export type Filled = { readonly kind: "row"; readonly row: Row } | { readonly kind: "failure"; readonly failure: Failure } | undefined;
+/** A row with what follows from other rows, and the numbers of that as they are stored there. */
+export interface FilledRow {
+  readonly kind: "row";
+  readonly row: Row;
+  readonly digits?: Digits | undefined;
+}
+
+/** A filled row, or why it cannot be written; undefined while something has to be read. */
+export type Filled = FilledRow | { readonly kind: "failure"; readonly failure: Failure } | undefined;
 
 /** What follows, by all rules, from a change of another row that a rule stages. */
 export interface OtherRules {
@@ -102,7 +113,7 @@ export interface ItemRule<C extends Contribution = Contribution> {
   /** What must be known of the row before the change; undefined where the change itself tells enough. */
   looksAt?(catalog: Catalog, change: RowChange): Look | undefined;
   /** Adds attributes that follow from other rows to a row that is written whole; `image` is the item before. */
-  fill?(working: WorkingSet, subject: Subject, row: Row, image: Item | null | undefined): Filled;
+  fill?(working: WorkingSet, subject: Subject, filled: FilledRow, image: Item | null | undefined): Filled;
   /** Stages the changes of other rows that follow from a change; notes what it has to read for them. */
   spread?(working: WorkingSet, change: RowChange, others: OtherRules): void;
   /** Pure and complete: also what a stream, a verification or a repair derives from a row. */

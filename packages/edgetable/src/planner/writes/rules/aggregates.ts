@@ -2,7 +2,7 @@ import { type Conditions, factWhere, pathsOf } from "../../../ir/condition.ts";
 import { holds } from "../../../ir/holds.ts";
 import type { EndId } from "../../../ir/logical-write.ts";
 import { type Failure, keyId, type PutStep, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
-import { keyIfComplete } from "../../../requests/encode-item.ts";
+import { digitsIn, keyIfComplete } from "../../../requests/encode-item.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
 import { decimalIn, decodeValue, encodeValue, keepDigits } from "../../../requests/attribute-value.ts";
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry, Shape } from "../../../schema/catalog.ts";
@@ -27,7 +27,6 @@ import { own, type Row, valueAt } from "../../../util/row.ts";
 import { isChanged } from "../changed-row.ts";
 import {
   type Contribution,
-  type Digits,
   type ItemRule,
   knownImage,
   type Look,
@@ -38,6 +37,7 @@ import {
 } from "../working-set.ts";
 import { changeItem } from "./computed-attributes.ts";
 import { isSameNode, shapeBetween } from "./edge-copies.ts";
+import { exactRows, type ExactRow, storedAt } from "./stored-digits.ts";
 import { cascades } from "./required-nodes.ts";
 
 /** An aggregate with its conditions read, and the fields of the edge or part that it depends on. */
@@ -57,7 +57,8 @@ const read = <Fact extends DerivedFact>(fact: Fact): Aggregate<Fact> => {
   const where = factWhere(fact);
   const ofEnd = (path: string): boolean => fact.over.kind === "edge" && (path.startsWith("from.") || path.startsWith("to."));
   const compared = pathsOf(where?.conditions ?? []).filter((path) => !ofEnd(path));
-  return { fact, where, fields: [...new Set([...(fact.of === undefined ? [] : [fact.of]), ...compared])] };
+  const paths = fact.of === undefined ? compared : [fact.of, ...compared];
+  return { fact, where, fields: [...new Set(paths.map((path) => path.split(".")[0]!))] };
 };
 
 /** The aggregates over the edges of a type, or the parts of a kind. */
@@ -117,34 +118,14 @@ export interface Delta extends Contribution {
 
 const NONE: readonly Delta[] = [];
 
-/** A row before or after a change, with its numbers as they are stored where it was read. */
-export interface CountedRow {
-  readonly row: Row | null | undefined;
-  readonly digits: Digits | undefined;
-}
-
-/** The rows before and after a change. What an update adds to is added with all its digits, as DynamoDB does. */
-export const countedRows = ({ before, after, changes, digits }: RowChange): { readonly before: CountedRow; readonly after: CountedRow } => {
-  const read = digits?.before;
-  const changed: Digits | undefined =
-    changes &&
-    read &&
-    ((field) => {
-      const [stored, more] = [read(field), own(changes.add, field)];
-      if (!isChanged(changes, field)) return stored;
-      return stored && "N" in stored && isNumber(more) ? { N: addDecimals(stored.N, String(more)) } : undefined;
-    });
-  return { before: { row: before, digits: read }, after: { row: after, digits: digits?.after ?? changed } };
-};
-
 /** The decimal of the number that a row holds in a field; of 0 where it holds none. */
-export const numberIn = ({ row, digits }: CountedRow, field: string): string => {
+export const numberIn = ({ row, digits }: ExactRow, field: string): string => {
   const value = valueAt(row ?? {}, field);
-  return isNumber(value) ? decimalIn(keepDigits({ N: String(value) }, digits?.(field))) : "0";
+  return isNumber(value) ? decimalIn(keepDigits({ N: String(value) }, storedAt(digits, field))) : "0";
 };
 
 /** What a row adds to the attributes of an aggregate that is kept in transactions. */
-const addends = (aggregate: Aggregate, counted: CountedRow): Readonly<Record<string, string>> => {
+const addends = (aggregate: Aggregate, counted: ExactRow): Readonly<Record<string, string>> => {
   const { attribute, operation, of = "" } = aggregate.fact;
   if (!counted.row || !counts(aggregate, counted.row)) return {};
   if (operation === "count") return { [attribute]: "1" };
@@ -227,7 +208,7 @@ const deltasOf = (catalog: Catalog, change: RowChange): readonly Delta[] => {
   if (all.length === 0) return NONE;
   const isUnchecked = subject.kind === "edge" && related === "unchecked";
   const deltas = new Map<string, Delta & { readonly added: Record<string, string> }>();
-  const counted = countedRows(change);
+  const counted = exactRows(change);
   for (const aggregate of all) {
     if (!isTransactional(aggregate) || (changes && !aggregate.fields.some((field) => isChanged(changes, field)))) continue;
     const row = after ?? before ?? {};
@@ -351,12 +332,18 @@ export const aggregates: ItemRule<Delta> = {
     const look = lookOfRow(catalog, change, isTransactional);
     return kept && look ? { fields: [...kept.fields, ...look.fields], reason: look.reason } : (kept ?? look);
   },
-  fill: ({ catalog }, subject, row, image) => {
-    if (subject.kind === "part" || !subject.entry.definition.derived) return { kind: "row", row };
+  fill: ({ catalog }, subject, filled, image) => {
+    if (subject.kind === "part" || !subject.entry.definition.derived) return filled;
     const shape = subject.kind === "node" ? subject.entry.shape : shapeBetween(subject.entry.shapes, subject.from, subject.to);
-    if (!shape) return { kind: "row", row };
+    if (!shape) return filled;
+    const { row, digits } = filled;
     const { definition } = subject.entry;
-    return { kind: "row", row: { ...row, ...derivedAttributes(catalog, { definition, shape }, image) } };
+    const kept = new Set([...Object.keys(definition.derived ?? {}), ...hiddenNames(definition)]);
+    return {
+      kind: "row",
+      row: { ...row, ...derivedAttributes(catalog, { definition, shape }, image) },
+      digits: image ? (field) => (kept.has(field) ? digitsIn(shape, image)(field) : digits?.(field)) : digits,
+    };
   },
   contributions: deltasOf,
   settle: settleNode,

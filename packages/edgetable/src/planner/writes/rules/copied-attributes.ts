@@ -2,7 +2,7 @@ import { EdgetableError } from "../../../errors/edgetable-error.ts";
 import { TRANSACTION_ITEMS } from "../../../ir/capacity.ts";
 import type { EndId } from "../../../ir/logical-write.ts";
 import { type Failure, keyId, type ListedItems, listedItems, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
-import { exactText, renderTemplate, sameValue } from "../../../keys/template.ts";
+import { exactText, renderTemplate } from "../../../keys/template.ts";
 import { decodeValue } from "../../../requests/attribute-value.ts";
 import { decodeItem, shapeOf } from "../../../requests/decode-item.ts";
 import { digitsIn, keyIfComplete, keyOf } from "../../../requests/encode-item.ts";
@@ -13,7 +13,7 @@ import { placeText } from "../../../schema/stored-id.ts";
 import { COUNT, HOLDER, JOB_FACTS, JOB_TYPE, KIND, RUNS, UNTIL } from "../../../schema/system-items.ts";
 import { systemKeyItem, systemType } from "../../../schema/system-key-item.ts";
 import { degreeGuard, jobState, ownerText } from "../../../schema/system-keys.ts";
-import type { Item, Key } from "../../../transport/operations.ts";
+import type { AttributeValue, Item, Key } from "../../../transport/operations.ts";
 import { hexHashOf } from "../../../util/hash-text.ts";
 import { defined } from "../../../util/invariant.ts";
 import { own, type Row } from "../../../util/row.ts";
@@ -22,6 +22,7 @@ import { changedRow, isChanged } from "../changed-row.ts";
 import {
   contribute,
   type Contribution,
+  type Digits,
   type EdgeBetween,
   imageOf,
   type ItemRule,
@@ -38,6 +39,7 @@ import {
 } from "../working-set.ts";
 import { changeItem, unchangedFields } from "./computed-attributes.ts";
 import { edgeCopies, type EdgeCopy } from "./edge-copies.ts";
+import { changedExactly, type ExactRow, exactRows, sameField, withDigits } from "./stored-digits.ts";
 
 type End = "from" | "to";
 
@@ -89,14 +91,8 @@ export const copySources = (catalog: Catalog, subject: Exclude<Subject, { readon
   });
 };
 
-/** The attributes that a row has from a node's item; undefined for those that the node lacks. */
-export const copiedValues = (catalog: Catalog, { node, copies }: CopySource, image: Item): Readonly<Record<string, unknown>> => {
-  const source = decodeItem(catalog, node.shape, image);
-  return Object.fromEntries(copies.map(({ attribute, of }) => [attribute, readableValue(own(source, of))]));
-};
-
 /** What the same call makes of a node: its row, or undefined while its item has to be read, or null if the call leaves it alone. */
-const siblingRow = (working: WorkingSet, { node, key }: CopySource): { readonly row: Row } | null | undefined => {
+const siblingRow = (working: WorkingSet, { node, key }: CopySource): ExactRow | null | undefined => {
   const { catalog, writes } = working;
   if (writes.length < 2) return null;
   const { name, shape } = node;
@@ -110,11 +106,13 @@ const siblingRow = (working: WorkingSet, { node, key }: CopySource): { readonly 
           : [undefined, write.kind === "update" ? write : undefined];
     const written = keyIfComplete(catalog, shape, whole?.row ?? update?.id ?? {});
     if (!written || !sameKey(written, key)) continue;
-    if (!update) return whole ? { row: whole.row } : null;
+    const created = whole ? { row: whole.row, digits: undefined } : null;
+    if (!update) return created;
     const image = imageOf(working, { shape, key }, "its attributes are copied, and change in the same call");
     if (image === undefined) return undefined;
-    if (image) return { row: changedRow(decodeItem(catalog, shape, image), update.changes) };
-    return whole ? { row: whole.row } : null;
+    if (!image) return created;
+    const { changes } = update;
+    return changedExactly(changedRow(decodeItem(catalog, shape, image), changes), { shape, image, changes });
   }
   return null;
 };
@@ -141,39 +139,50 @@ const isChecked = (subject: Subject): boolean =>
     ? subject.entry.definition.ends !== "unchecked"
     : subject.kind === "part" && subject.entry.definition.owner === "checked";
 
-const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, row, image) => {
+const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, { row }, image) => {
   const { catalog, given } = working;
   if (subject.kind === "node") {
-    const before = image && decodeItem(catalog, subject.entry.shape, image);
-    const attribute = before && immutableSources(catalog, subject.entry).find((field) => !sameValue(own(before, field), own(row, field)));
+    const { shape } = subject.entry;
+    const before = image && decodeItem(catalog, shape, image);
+    const kept = before ? immutableSources(catalog, subject.entry) : [];
+    const attribute = kept.find((field) => !sameField(shape, { row: before }, { row }, field));
     if (attribute) return { kind: "failure", failure: { reason: "immutable", attribute } };
     const revision = spreadPlaces(catalog, subject.entry.name).some(({ onto }) => onto.kind === "part")
       ? image?.[NODE_REVISION]
       : undefined;
-    return { kind: "row", row: revision ? { ...row, [NODE_REVISION]: decodeValue(revision) } : row };
+    // What others copy once and for all keeps its digits.
+    return {
+      kind: "row",
+      row: revision ? { ...row, [NODE_REVISION]: decodeValue(revision) } : row,
+      digits:
+        image && kept.length > 0 ? (field) => (kept.includes(field) ? digitsIn(subject.entry.shape, image)(field) : undefined) : undefined,
+    };
   }
   const filled: Record<string, unknown> = { ...row };
   // A refresh by the stream or a job changes what it has read, or nothing.
   if (copiesOnto(catalog, subject).some(isRefreshed)) filled[COPY_REVISION] = given.now ?? 0;
+  const digits = new Map<string, AttributeValue | undefined>();
   let isPending = false;
   for (const source of copySources(catalog, subject, row)) {
     const { node, key, end, id } = source;
-    const sibling = siblingRow(working, source);
-    if (sibling) {
-      for (const { attribute, of } of source.copies) if (own(sibling.row, of) !== undefined) filled[attribute] = own(sibling.row, of);
-      continue;
+    const { shape } = node;
+    let from = siblingRow(working, source);
+    if (from === null) {
+      const image = imageOf(working, { shape, key }, `its attributes are copied onto "${subject.entry.name}"`);
+      if (image === null && isChecked(subject)) return { kind: "failure", failure: { reason: "endMissing", end, id: id.id } };
+      if (image === null) continue;
+      from = image && { row: decodeItem(catalog, shape, image), digits: digitsIn(shape, image) };
     }
-    const found =
-      sibling === undefined
-        ? undefined
-        : imageOf(working, { shape: node.shape, key }, `its attributes are copied onto "${subject.entry.name}"`);
-    if (found === undefined) isPending = true;
-    else if (found) {
-      const values = copiedValues(catalog, source, found);
-      for (const name in values) if (values[name] !== undefined) filled[name] = values[name];
-    } else if (isChecked(subject)) return { kind: "failure", failure: { reason: "endMissing", end, id: id.id } };
+    if (!from) isPending = true;
+    else
+      for (const { attribute, of } of source.copies) {
+        const value = readableValue(own(from.row ?? {}, of));
+        if (value === undefined) continue;
+        filled[attribute] = value;
+        digits.set(attribute, from.digits?.(of));
+      }
   }
-  return isPending ? undefined : { kind: "row", row: filled };
+  return isPending ? undefined : { kind: "row", row: filled, digits: (field) => digits.get(field) };
 };
 
 /** The attributes of a node, other than its id's, whose copies nothing brings up to date. */
@@ -248,6 +257,8 @@ interface CopySpread {
 /** The edges of a type that lead from the node to itself: they are listed at both ends and changed once, with the copies from either. */
 interface Loops {
   values: Readonly<Record<string, unknown>>;
+  /** Their numbers, as the node holds them. */
+  readonly digits: Map<string, AttributeValue | undefined>;
   areStaged: boolean;
 }
 
@@ -297,10 +308,11 @@ interface Copying {
 }
 
 /** Stages the change of copies in all places where an edge or part is stored, and what other nodes count of it. */
-const stageRefresh = (working: WorkingSet, copying: Copying, { values, others, isRefreshed: rises }: Omit<CopySpread, "loops">): void => {
+const stageRefresh = (working: WorkingSet, copying: Copying, { values, others, isRefreshed: rises, loops }: CopySpread): void => {
   const { subject, shape: found, item: image, row: before, places } = copying;
   if (isWrittenWhole(working, copying)) return;
   const { catalog, given } = working;
+  const digits: Digits = (field) => loops.digits.get(field);
   const changes = copyChanges(values);
   const read = image[COPY_REVISION];
   if (rises) changes.set[COPY_REVISION] = Math.max(given.now ?? 0, read && "N" in read ? Math.abs(Number(read.N)) + 1 : 0);
@@ -310,9 +322,9 @@ const stageRefresh = (working: WorkingSet, copying: Copying, { values, others, i
     const there: Term = { kind: "present", failure: STALE };
     const terms = look && shape === found ? unchangedFields(catalog, { shape, image }, look.fields) : [];
     const changed = changeItem(working, { shape, key, known: row, changes, guards: {}, there, terms, keepsVersion: true });
-    for (const item of changed?.items ?? []) stage(working, item);
+    for (const item of changed?.items ?? []) stage(working, withDigits(item, shape, digits, Object.keys(values)));
   }
-  others.stageDerived(working, { subject, before, after: { ...before, ...values }, changes, digits: { before: digitsIn(found, image) } });
+  others.stageDerived(working, { subject, before, after: { ...before, ...values }, changes, image, shape: found, digits });
 };
 
 const edgeOf = (entry: EdgeEntry, { from, to }: { readonly from: string; readonly to: string }, row: Row): EdgeBetween => {
@@ -393,20 +405,23 @@ const listOf = (
 const mayPrecede = ({ definition }: EdgeEntry, end: End): boolean =>
   definition.ends === "unchecked" || (definition.onDelete?.[end] ?? "leave") === "leave";
 
-const spread = (working: WorkingSet, { subject, before, after, changes }: RowChange, others: OtherRules): void => {
+const spread = (working: WorkingSet, change: RowChange, others: OtherRules): void => {
+  const { subject, before, after, changes } = change;
   if (subject.kind !== "node" || !after) return;
   const { catalog } = working;
   const { entry } = subject;
   const isNew = before === null;
   const id = Object.fromEntries(entry.idFields.map((field) => [field, after[field]]));
+  const exact = exactRows(change);
   const loopsOf = new Map<EdgeEntry | PartEntry, Loops>();
   const changed = spreadPlaces(catalog, entry.name).flatMap(({ onto, copies, end }): (readonly [Onto, CopySpread])[] => {
     const concerned = copies.filter(({ of }) =>
-      changes ? isChanged(changes, of) : isNew ? own(after, of) !== undefined : !sameValue(own(before ?? {}, of), own(after, of)),
+      changes ? isChanged(changes, of) : isNew ? own(after, of) !== undefined : !sameField(entry.shape, exact.before, exact.after, of),
     );
     if (concerned.length === 0) return [];
-    const values = Object.fromEntries(concerned.map(({ attribute, of }) => [attribute, own(after, of)]));
-    const loops = loopsOf.get(onto.entry) ?? { values: {}, areStaged: false };
+    const loops = loopsOf.get(onto.entry) ?? { values: {}, digits: new Map(), areStaged: false };
+    const values = Object.fromEntries(concerned.map(({ attribute, of }) => [attribute, own(exact.after.row ?? after, of)]));
+    for (const { attribute, of } of concerned) loops.digits.set(attribute, exact.after.digits?.(of));
     loops.values = { ...loops.values, ...values };
     loopsOf.set(onto.entry, loops);
     const byJob = concerned.every(({ beyond }) => beyond === "job");

@@ -29,17 +29,8 @@ import {
   STALE,
   type WorkingSet,
 } from "../working-set.ts";
-import {
-  addTo,
-  type Aggregate,
-  aggregatedNodes,
-  aggregatesOver,
-  type CountedRow,
-  countedRows,
-  counts,
-  lookOfRow,
-  numberIn,
-} from "./aggregates.ts";
+import { addTo, type Aggregate, aggregatedNodes, aggregatesOver, counts, lookOfRow, numberIn } from "./aggregates.ts";
+import { exactRows, type ExactRow } from "./stored-digits.ts";
 
 /** What one change means for one counter of a node. */
 export interface CounterDelta extends Contribution {
@@ -72,7 +63,7 @@ const NONE: readonly Spread[] = [];
 
 const isConcerned = ({ fact }: Aggregate): boolean => isSpread(fact);
 
-const addends = (aggregate: Aggregate, counted: CountedRow): Readonly<Record<string, string>> => {
+const addends = (aggregate: Aggregate, counted: ExactRow): Readonly<Record<string, string>> => {
   const { attribute, operation, of = "" } = aggregate.fact;
   if (!counted.row || !counts(aggregate, counted.row)) return {};
   if (operation === "count") return { [countHidden(attribute)]: "1" };
@@ -90,7 +81,7 @@ const otherText = (catalog: Catalog, { from, to }: EdgeBetween, end: EndId): str
 const deltasOf = (catalog: Catalog, subject: EdgeBetween, change: RowChange): readonly Spread[] => {
   const { before, after, changes, related } = change;
   if (before === undefined) return NONE;
-  const counted = countedRows(change);
+  const counted = exactRows(change);
   const spread: Spread[] = [];
   const found = new Map<string, CounterDelta & { readonly added: Record<string, string> }>();
   for (const aggregate of aggregatesOver(catalog, subject).filter(isConcerned)) {

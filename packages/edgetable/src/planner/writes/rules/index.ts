@@ -111,7 +111,7 @@ export const fill = (working: WorkingSet, subject: Subject, row: Row, image: Ite
   let filled: Filled = { kind: "row", row };
   for (const rule of rulesOf(working.catalog)) {
     if (filled?.kind !== "row") return filled;
-    if (rule.fill) filled = rule.fill(working, subject, filled.row, image);
+    if (rule.fill) filled = rule.fill(working, subject, filled, image);
   }
   return filled;
 };
