@@ -1,8 +1,8 @@
 import type { ExitCode } from "./exit-codes.ts";
 import { usageError } from "./failure.ts";
-import type { Io } from "./io.ts";
+import type { Io, Output } from "./io.ts";
 import { toJson } from "./output/json.ts";
-import { styleOf, type Style } from "./output/terminal.ts";
+import { styleOf, type Style, widthOf, wrap } from "./output/terminal.ts";
 
 /** Values of the options that every command accepts. */
 export interface CommonOptions {
@@ -94,5 +94,15 @@ export const resumable = async <T>(call: Pick<Invocation, "io">, work: () => Pro
   }
 };
 
+/** The lines of a text; a terminal takes no longer ones than it has columns. */
+const fitting = ({ columns = Number.POSITIVE_INFINITY }: Output, text: string): readonly string[] =>
+  text.split("\n").flatMap((line) => (widthOf(line) <= columns ? [line] : wrap(line, Math.max(20, columns))));
+
+/** Prints a sentence of the answer; a terminal breaks it between words. */
+export const say = ({ io }: Pick<Invocation, "io">, text: string): void => io.out.write(`${fitting(io.out, text).join("\n")}\n`);
+
 /** Prints a note on standard error, so that the answer can be piped. */
-export const note = ({ io }: Pick<Invocation, "io">, text: string): void => io.err.write(`${styleOf(io.err, io.env).dim(text)}\n`);
+export const note = ({ io }: Pick<Invocation, "io">, text: string): void => {
+  const { dim } = styleOf(io.err, io.env);
+  io.err.write(`${fitting(io.err, text).map(dim).join("\n")}\n`);
+};

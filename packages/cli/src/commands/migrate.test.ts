@@ -66,6 +66,33 @@ test("an index is added: plan, run, status, undo, and run to the end", async () 
   expect((await call("find", "student", "--where", "name=Ann", "--model", "next.ts")).out).toContain("S1");
 });
 
+test("what a plan, a run and a status print fits the terminal", async () => {
+  const counting = educationModel
+    .replace(
+      "  edges: {",
+      "  indexes: { byCount: { entries: { student: 'courses:number' } }, byName: { entries: { student: 'name' } } },\n  edges: {",
+    )
+    .replace(/key: ["']STUDENT#\{studentId\}["'],/, (key) => `${key} unique: ["name"], derived: { courses: count({ out: "enrolledIn" }) },`)
+    .replace('orderBy: "at"', 'orderBy: "at", onDelete: { from: "cascade", to: "cascade" }')
+    .replace("import { ", "import { count, ")
+    .replace('table: "Education"', 'table: "Fitting"');
+  const files = createFolder({ "before.ts": educationModel.replace('table: "Education"', 'table: "Fitting"'), "edgetable.ts": counting });
+  const there = (columns: number, ...argv: readonly string[]) =>
+    run([...argv, "--endpoint", engine.endpoint], { cwd: files.path, columns, env: { NO_COLOR: "1" } });
+  expect((await there(80, "table", "create", "--model", "before.ts")).code).toBe(0);
+  for (const columns of [60, 80]) {
+    const plan = await there(columns, "migrate", "plan");
+    expect(plan.out).toMatch(/^step +items {2}read units {2}write units\n/);
+    expect(plan.out).toMatch(/^At most .* read units and .* write\s+units\s+in\s+all/m);
+    for (const text of [plan.out, plan.err, (await there(columns, "migrate", "run")).out, (await there(columns, "migrate", "status")).out])
+      for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(columns);
+  }
+  const { err } = await there(80, "migrate", "run", "--finish");
+  for (const step of ["computing what is derived", "reserving unique values", "giving items their keys"])
+    expect(err).toMatch(new RegExp(`${step}, pass 1: \\d+ items? read.*, \\d+ changed`));
+  files.remove();
+});
+
 test("a share out of its range is a usage error", async () => {
   expect(await call("migrate", "run", "--share", "0")).toMatchObject({ code: 2 });
 });

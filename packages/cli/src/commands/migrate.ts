@@ -1,9 +1,9 @@
 import type { MigrationPlan, MigrationProgress, MigrationReport, MigrationStep } from "edgetable";
 import { withGraph } from "../connection.ts";
 import { exitCode, type ExitCode } from "../exit-codes.ts";
-import { type CommandSpec, defineCommand, type Invocation, note, printJson, wholeNumber } from "../invocation.ts";
+import { type CommandSpec, defineCommand, type Invocation, note, printJson, say, wholeNumber } from "../invocation.ts";
 import { counted, showUnits } from "../output/explanation.ts";
-import { renderTable } from "../output/table.ts";
+import { type Column, renderTable } from "../output/table.ts";
 import { createProgress } from "../output/terminal.ts";
 import { inFlags } from "../text/in-flags.ts";
 
@@ -14,20 +14,19 @@ const priceOf = (step: MigrationStep): readonly string[] =>
 
 const printPlan = (call: Invocation, { table, steps, refusals, notes, cost, counted: how }: MigrationPlan): void => {
   const { out } = call.io;
-  if (steps.length === 0) out.write(`The table ${table} follows the model.\n`);
+  if (steps.length === 0) say(call, `The table ${table} follows the model.`);
   else {
-    const columns = [
+    const columns: readonly Column[] = [
       { title: "step" },
-      { title: "items", flexible: false },
-      { title: "read units", flexible: false },
-      { title: "write units", flexible: false },
+      { title: "items", align: "right", flexible: false },
+      { title: "read units", align: "right", flexible: false },
+      { title: "write units", align: "right", flexible: false },
     ];
     out.write(`${renderTable({ columns, rows: steps.map((step) => [step.says, ...priceOf(step)]) }, out.columns, call.style)}\n`);
-    out.write(
-      `At most ${number(cost.readUnits)} read units and ${number(cost.writeUnits)} write units in all${how === undefined ? "" : `, ${how}`}.\n`,
-    );
+    const share = how === undefined ? "" : `, ${how}`;
+    say(call, `At most ${number(cost.readUnits)} read units and ${number(cost.writeUnits)} write units in all${share}.`);
   }
-  for (const text of refusals) out.write(`Not possible: ${inFlags(text)}\n`);
+  for (const text of refusals) say(call, `Not possible: ${inFlags(text)}`);
   for (const text of notes) note(call, inFlags(text));
 };
 
@@ -67,25 +66,34 @@ interface RunOptions {
   readonly share?: number;
 }
 
+/** What the steps that pass over the items do, in words that leave room for the numbers on a line of 80 columns. */
+const passing: Readonly<Partial<Record<MigrationStep["kind"], string>>> = {
+  convert: "converting values",
+  derive: "computing what is derived",
+  reserve: "reserving unique values",
+  backfill: "giving items their keys",
+  moveValues: "moving values",
+};
+
 const progressText = ({ step, says, pass, seen, items, changed, unfit }: MigrationProgress): string => {
-  if (!["backfill", "convert", "derive", "reserve", "moveValues"].includes(step)) return says;
+  const doing = passing[step];
+  if (doing === undefined) return says;
   const share = items > 0 ? `, ${Math.min(100, Math.floor((seen / items) * 100))} %` : "";
-  const what = step === "backfill" ? `pass ${pass}` : `${says.split(":")[0]}${pass > 1 ? `, pass ${pass}` : ""}`;
-  return `${what}: ${counted(seen, "item")} read${share}, ${number(changed)} changed${unfit > 0 ? `, ${number(unfit)} ${step === "convert" ? "do not convert" : "without keys"}` : ""}`;
+  const left = unfit > 0 ? `, ${number(unfit)} ${step === "convert" ? "do not convert" : "without keys"}` : "";
+  return `${doing}, pass ${pass}: ${counted(seen, "item")} read${share}, ${number(changed)} changed${left}`;
 };
 
 const printReport = (call: Invocation<RunOptions>, { complete, changed, leftOut, next, plan, cost }: MigrationReport): void => {
-  const { out } = call.io;
   if (call.options.dryRun) {
     printPlan(call, plan);
-    out.write(`${counted(changed, "item")} would be changed.\n`);
+    say(call, `${counted(changed, "item")} would be changed.`);
   } else if (plan.steps.length === 0) {
-    out.write(`The table ${plan.table} follows the model; there is nothing to do.\n`);
-  } else out.write(`${counted(changed, "item")} changed.${complete ? ` The table ${plan.table} follows the model.` : ""}\n`);
+    say(call, `The table ${plan.table} follows the model; there is nothing to do.`);
+  } else say(call, `${counted(changed, "item")} changed.${complete ? ` The table ${plan.table} follows the model.` : ""}`);
   if (!call.options.dryRun) for (const text of plan.notes) note(call, inFlags(text));
   for (const { key, says } of leftOut.first) note(call, `${JSON.stringify(key)}: ${says}`);
-  if (leftOut.items > 0) out.write(`${counted(leftOut.items, "item")} cannot be in an index.\n`);
-  if (next !== undefined) out.write(`${inFlags(next)}\n`);
+  if (leftOut.items > 0) say(call, `${counted(leftOut.items, "item")} cannot be in an index.`);
+  if (next !== undefined) say(call, inFlags(next));
   const { requests, readUnits, writeUnits } = cost;
   note(call, `${counted(requests, "request")}, ${showUnits(readUnits)}, ${showUnits(writeUnits, "WCU")}`);
 };
@@ -144,16 +152,18 @@ const statusCommand = defineCommand({
         printJson(call, status);
         return code;
       }
-      out.write(`${inFlags(status.says)}\n`);
+      say(call, inFlags(status.says));
       for (const text of status.plan.notes) note(call, inFlags(text));
       for (const { name, state } of status.indexes) out.write(`  ${name}: ${state}\n`);
       if (status.job) {
         const { running, facts } = status.job;
-        out.write(
-          `${running ? "A process is running it" : "It was cut off"}: pass ${facts["pass"]}, ${counted(Number(facts["seen"] ?? 0), "item")} read, ${facts["changed"]} changed.\n`,
+        const read = counted(Number(facts["seen"] ?? 0), "item");
+        say(
+          call,
+          `${running ? "A process is running it" : "It was cut off"}: pass ${facts["pass"]}, ${read} read, ${number(Number(facts["changed"] ?? 0))} changed.`,
         );
       }
-      if (status.undo !== undefined) out.write(`${inFlags(status.undo)}\n`);
+      if (status.undo !== undefined) say(call, inFlags(status.undo));
       return code;
     }),
 });
@@ -170,8 +180,8 @@ const undoCommand = defineCommand({
       const { undone, deleted, notes } = report;
       if (call.options.json) printJson(call, report);
       else {
-        if (undone) call.io.out.write(`The migration is undone${deleted.length > 0 ? `; deleted: ${deleted.join(", ")}` : ""}.\n`);
-        for (const text of notes) call.io.out.write(`${inFlags(text)}\n`);
+        if (undone) say(call, `The migration is undone${deleted.length > 0 ? `; deleted: ${deleted.join(", ")}` : ""}.`);
+        for (const text of notes) say(call, inFlags(text));
       }
       return undone ? exitCode.ok : exitCode.no;
     }),

@@ -145,7 +145,7 @@ const recordNewKinds = async (session: Session, context: CallContext): Promise<v
   const { checkForms } = await import("./record-gaps.ts");
   const { recordedModel, writeRecord } = await import("./write-record.ts");
   const { descriptionHash, withNewKinds } = await import("../schema/describe-model.ts");
-  const { model: ours, types } = recordedModel(session);
+  const { model: ours, types, optional } = recordedModel(session);
   try {
     for (let isWritten = false; !isWritten;) {
       const record = await readRecord(session, context);
@@ -153,7 +153,8 @@ const recordNewKinds = async (session: Session, context: CallContext): Promise<v
       if (!record.current || record.migration) return;
       const model = withNewKinds(record.current.model, ours, session.catalog);
       if (model === record.current.model) return;
-      const current = { ...record.current, hash: descriptionHash(model), model, types: { ...types, ...record.current.types } };
+      const schemas = { types: { ...types, ...record.current.types }, optional: { ...optional, ...record.current.optional } };
+      const current = { ...record.current, hash: descriptionHash(model), model, ...schemas };
       isWritten = await writeRecord(session, record, { current, migration: undefined }, context);
     }
   } catch (error) {

@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { encodeGet } from "../requests/encode-read.ts";
-import type { DescribedTypes } from "../schema/describe-types.ts";
+import type { DescribedOptional, DescribedTypes } from "../schema/describe-types.ts";
 import type { ValueStorage } from "../schema/definition.ts";
 import type { EndedRenamings, ModelDescription } from "../schema/describe-model.ts";
 import { MIGRATION, MODEL } from "../schema/system-items.ts";
@@ -15,6 +15,8 @@ export interface RecordedModel {
   readonly model: ModelDescription;
   /** The attributes of its schemas; undefined in a record of an earlier build. */
   readonly types?: DescribedTypes | undefined;
+  /** The attributes that rows may lack by its schemas. */
+  readonly optional?: DescribedOptional | undefined;
   /** Renamings that have ended, of which the model says nothing any more. */
   readonly renamed?: EndedRenamings | undefined;
 }

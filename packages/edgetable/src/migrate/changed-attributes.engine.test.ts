@@ -87,6 +87,15 @@ test("a plan notes attributes that existing rows lack or hold in another type", 
   expect((await model({ name: z.int() }).migrations.plan()).notes).toEqual([
     expect.stringContaining('Rows of "issue" hold "name" as text, and the model says number'),
   ]);
+  // A row may lack what was optional.
+  await lab.engine.transport.send("DeleteTable", { TableName: lab.table });
+  await begin(model({ name: id.optional() }), {});
+  expect((await model({ name: id.default("") }).migrations.plan()).notes).toEqual([]);
+  expect((await model({ name: id }).migrations.plan()).notes).toEqual([
+    expect.stringContaining('Rows of "issue" that are there already may lack "name", which the schema requires now') as string,
+  ]);
+  await finish(model({ name: id, title: id.optional() }), { again: true });
+  expect((await model({ name: id, title: id }).migrations.plan()).notes).toEqual([expect.stringContaining('may lack "title"') as string]);
   // Also once the retyping is forgotten.
   await lab.engine.transport.send("DeleteTable", { TableName: lab.table });
   await begin(typed.before(), { prio: "7" });

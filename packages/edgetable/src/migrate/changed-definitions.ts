@@ -110,6 +110,11 @@ export const changedTypes = (catalog: Catalog, current: RecordedModel | undefine
     for (const [name, is] of Object.entries(now)) {
       if (known.has(name) || recorded.some((names) => names.includes(name))) continue;
       const was = own(before, name);
+      const isOptional = own(current?.optional ?? {}, definition)?.includes(name) === true;
+      if (was !== undefined && isOptional && requiresValue(schema, name))
+        notes.push(
+          `Rows of "${definition}" that are there already may lack "${name}", which the schema requires now, and the migration gives them none. Write it to every row that lacks it before programs rely on it: edgetable verify names these rows.`,
+        );
       if (was === undefined && requiresValue(schema, name))
         notes.push(
           `Rows of "${definition}" that are there already have no "${name}", which the schema requires, and the migration gives them none. If it is a new name of an attribute, declare renamed; else make it optional, or write it to every row before programs rely on it.`,
@@ -140,12 +145,18 @@ export const changedTimes = (catalog: Catalog, current: RecordedModel | undefine
         );
       } else if (which === "created")
         notes.add(
-          `Rows of "${definition}" that are there already keep no "${name}", and get none. Declare optional: true in timestamps, so that the type says so.`,
+          `Rows of "${definition}" that are there already keep no "${name}", and get none.${mayLack(catalog, definition) ? "" : " Declare optional: true in timestamps, so that the type says so."}`,
         );
       else notes.add(`Rows of "${definition}" that are there already get "${name}" with their next change.`);
     }
   }
   return { refusals: [...refusals], notes: [...notes] };
+};
+
+/** Whether the model says that rows of the definition may lack their times. */
+const mayLack = (catalog: Catalog, name: string): boolean => {
+  const { timestamps } = (own(catalog.nodes, name) ?? own(catalog.edges, name) ?? own(catalog.parts, name))!.definition;
+  return typeof timestamps === "object" && timestamps.optional === true;
 };
 
 // A Date is stored as its text.

@@ -22,8 +22,8 @@ export interface DeriveSettings {
   /** True if the stream's processor keeps some of them. */
   readonly streamed: boolean;
   readonly rate: Rate;
-  /** Called after each page. */
-  readonly onPage: () => void;
+  /** Called after each page, with the number of the reading of the table that is under way, from 1. */
+  readonly onPage: (pass?: number) => void;
 }
 
 const TOLD = 3;
@@ -69,14 +69,19 @@ const refresh = async (run: Run, { state, rate, onPage }: DeriveSettings): Promi
 const mend = async (
   run: Run,
   { state, dryRun, settle, items, rate, onPage }: DeriveSettings,
+  reading: { pass: number },
   what: Pick<MendSettings, "only" | "streamed" | "counting">,
 ): Promise<MendedFacts> => {
+  Object.assign(state, { seen: 0, stale: 0 });
   const onProgress: MendSettings["onProgress"] = ({ items: seen, findings }) => {
+    // A verification reads the table once more where items disagree.
+    if (seen < state.seen) reading.pass++;
     Object.assign(state, { seen, stale: findings });
-    onPage();
+    onPage(reading.pass);
   };
   const mended = await mendFacts(run, { ...what, items, units: Math.max(1, rate.read), settle, dryRun, onProgress });
   state.changed += mended.repaired;
+  reading.pass++;
   Object.assign(state, { seen: 0, stale: 0 });
   return mended;
 };
@@ -90,9 +95,10 @@ const mend = async (
 export const reserve = async (run: Run, settings: DeriveSettings): Promise<void> => {
   const { state, finish, dryRun } = settings;
   const { table } = run.session.catalog;
+  const reading = { pass: 1 };
   // Of nodes that have one value, the first pass reserves it for one, and the next one finds the others.
   for (let pass = 1; ; pass++) {
-    const { found, unsettled, duplicates } = await mend(run, settings, { only: MARKERS, streamed: false });
+    const { found, unsettled, duplicates } = await mend(run, settings, reading, { only: MARKERS, streamed: false });
     const { count, examples } = duplicates;
     if (count > 0) {
       const named = examples.map(({ key, other, definition, attribute = "", reason: says }) => ({
@@ -123,8 +129,9 @@ export const reserve = async (run: Run, settings: DeriveSettings): Promise<void>
 export const derive = async (run: Run, settings: DeriveSettings): Promise<void> => {
   const { state, finish, dryRun, streamed, facts } = settings;
   const { table } = run.session.catalog;
+  const reading = { pass: 1 };
   for (let pass = 1; ; pass++) {
-    const mended = await mend(run, settings, { only: FACTS, streamed: dryRun && streamed, counting: facts });
+    const mended = await mend(run, settings, reading, { only: FACTS, streamed: dryRun && streamed, counting: facts });
     const { count, examples } = mended.uncounted;
     if (count > 0) {
       const named = examples.map(({ key, definition = "", reason, uncounted = [] }) => ({

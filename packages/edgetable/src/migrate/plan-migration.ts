@@ -360,7 +360,7 @@ const computedSteps = (
     untended.length === 0
       ? []
       : [
-          `${listed(untended)} is left to a processor of the stream: run one of this model (createStreamConsumer, or a Lambda function on the stream) before and after the migration. Without one it goes stale with the first change.`,
+          `A processor of the stream keeps ${listed(untended)}: run one of this model (createStreamConsumer, or a Lambda function on the stream) before and after the migration. Without one, the first change makes it stale.`,
         ];
   const batch = changed
     .filter((name) => freshnessOf.get(name) === "batch")

@@ -242,7 +242,8 @@ const mendSettings = (run: Migrating, task: MigrationStep, rate: Rate): DeriveSe
   const { finish, dryRun, indexLag: settle } = run.settings;
   const streamed = task.kind === "derive" && task.streamed.length > 0;
   const facts = task.kind === "derive" ? task.facts : [];
-  return { state: run.state, finish, dryRun, settle, items: run.items, facts, streamed, rate, onPage: () => tell(run, task) };
+  const onPage: DeriveSettings["onPage"] = (pass = run.state.pass) => tell({ ...run, state: { ...run.state, pass } }, task);
+  return { state: run.state, finish, dryRun, settle, items: run.items, facts, streamed, rate, onPage };
 };
 
 /** Takes one step of the migration that began at `since`. Each may be taken twice. */

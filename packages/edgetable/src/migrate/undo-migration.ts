@@ -137,7 +137,7 @@ export const undoMigration = async (
       const isDone = await step(run, async (context) => writeRecord(session, record, { current: now, migration: undefined }, context));
       if (!isDone)
         throw new EdgetableError("job.busy", "The record of the migration was changed by another process. Try again.", { retryable: true });
-      const notes = ["Index keys that were written into items stay."];
+      const notes = ["Index keys, derived attributes and copies that were written into items stay."];
       if (keyed && keyed.indexes.length > 0)
         notes.push(
           `Items may have either model's keys in ${namesText(keyed.indexes)}, and searches of it are refused. Run the migration to the model in use, with finish: it writes the keys of that model.`,

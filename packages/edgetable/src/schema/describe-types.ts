@@ -1,6 +1,6 @@
 import { mapValues } from "../util/row.ts";
 import type { Catalog } from "./catalog.ts";
-import { type AnySchema, attributeSchemas } from "./standard-schema.ts";
+import { type AnySchema, attributeSchemas, requiresValue } from "./standard-schema.ts";
 
 /** What the values of an attribute are; empty if the schema's library does not tell, or if it takes several types. */
 export type DescribedType = "text" | "number" | "boolean" | "date" | "list" | "map" | "set" | "bytes" | "";
@@ -52,6 +52,20 @@ const typeOfSchema = (schema: AnySchema): DescribedType => {
     // A vendor's getter may throw: the type stays unknown.
     return "";
   }
+};
+
+/** The attributes that a row may lack by the schemas of a model, by definition. */
+export type DescribedOptional = Readonly<Record<string, readonly string[]>>;
+
+/** Names the attributes that a model's schemas do not require. */
+export const describeOptional = ({ nodes, edges, parts }: Catalog): DescribedOptional => {
+  const optional: Record<string, readonly string[]> = {};
+  for (const { name, definition } of [nodes, edges, parts].flatMap((all) => Object.values(all))) {
+    const each = definition.schema && attributeSchemas(definition.schema)?.each;
+    const names = Object.keys(each ?? {}).filter((attribute) => !requiresValue(definition.schema, attribute));
+    if (names.length > 0) optional[name] = names;
+  }
+  return optional;
 };
 
 /** Describes the attributes of a model's schemas. */
