@@ -1,4 +1,6 @@
+import { readAggregate } from "../../planner/writes/rules/aggregates.ts";
 import type { Catalog } from "../../schema/catalog.ts";
+import type { CopyFact, DerivedFact } from "../../schema/facts.ts";
 import type { Item } from "../../transport/operations.ts";
 import { identity } from "../read-rows.ts";
 import type { CallContext, Session } from "../session.ts";
@@ -118,14 +120,16 @@ export const refreshItems = async (session: Session, items: readonly Item[], con
 export const passesOf = (catalog: Catalog): number => {
   if (!hasStreamFacts({ catalog })) return 0;
   const { aggregates, summaries, copies } = catalog.facts;
-  const isDerived = (attribute: string): boolean => aggregates.some((fact) => fact.attribute === attribute);
-  const chained = copies.filter(({ of, freshness }) => freshness === "stream" && isDerived(of));
-  const over = summaries.filter(({ edge, attribute }) =>
-    [...aggregates, ...summaries].some(
-      ({ over: { name }, of, where = {} }) => name === edge && (of === attribute || Object.hasOwn(where, attribute)),
-    ),
-  );
-  return 1 + 2 * new Set(chained.map(({ of }) => of)).size + over.length;
+  const facts: readonly DerivedFact[] = [...aggregates, ...summaries];
+  const isUsed = (name: string, attribute: string): boolean =>
+    facts.some((fact) => fact.over.name === name && readAggregate(fact).fields.includes(attribute));
+  const streamed = copies.filter(({ freshness }) => freshness === "stream");
+  const isDerived = ({ of }: CopyFact): boolean => aggregates.some((fact) => fact.attribute === of);
+  const chained = streamed.filter(isDerived);
+  const over = summaries.filter(({ edge, attribute }) => isUsed(edge, attribute));
+  // What adds up copies is computed before them.
+  const isBehind = streamed.some((copy) => !isDerived(copy) && isUsed(copy.onto.name, copy.attribute));
+  return 1 + 2 * new Set(chained.map(({ of }) => of)).size + over.length + (isBehind ? 1 : 0);
 };
 
 /** True if a model has facts that the stream keeps. */

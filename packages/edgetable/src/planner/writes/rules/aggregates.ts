@@ -53,7 +53,8 @@ export type Summary = Aggregate<SummaryFact>;
 const known = new WeakMap<EdgeEntry | PartEntry, readonly Aggregate[]>();
 const knownSummaries = new WeakMap<EdgeEntry | PartEntry, readonly Summary[]>();
 
-const read = <Fact extends DerivedFact>(fact: Fact): Aggregate<Fact> => {
+/** A fact with its conditions read. */
+export const readAggregate = <Fact extends DerivedFact>(fact: Fact): Aggregate<Fact> => {
   const where = factWhere(fact);
   const ofEnd = (path: string): boolean => fact.over.kind === "edge" && (path.startsWith("from.") || path.startsWith("to."));
   const compared = pathsOf(where?.conditions ?? []).filter((path) => !ofEnd(path));
@@ -66,7 +67,7 @@ export const aggregatesOver = (catalog: Catalog, subject: Exclude<Subject, { rea
   const { entry, kind } = subject;
   let found = known.get(entry);
   if (found) return found;
-  found = catalog.facts.aggregates.filter(({ over }) => over.kind === kind && over.name === entry.name).map(read);
+  found = catalog.facts.aggregates.filter(({ over }) => over.kind === kind && over.name === entry.name).map(readAggregate);
   known.set(entry, found);
   return found;
 };
@@ -74,7 +75,8 @@ export const aggregatesOver = (catalog: Catalog, subject: Exclude<Subject, { rea
 /** The attributes of other edges that summarize the edges of a type. */
 export const summariesOver = (catalog: Catalog, { entry }: Exclude<Subject, { readonly kind: "node" }>): readonly Summary[] => {
   let found = knownSummaries.get(entry);
-  if (!found) knownSummaries.set(entry, (found = catalog.facts.summaries.filter(({ over }) => over.name === entry.name).map(read)));
+  if (!found)
+    knownSummaries.set(entry, (found = catalog.facts.summaries.filter(({ over }) => over.name === entry.name).map(readAggregate)));
   return found;
 };
 
