@@ -174,6 +174,14 @@ const keyedFields = (tableKeys: readonly string[], keys: Templates): KeyedFields
 const unkeyedPaths = (paths: readonly string[], { carried, folded }: KeyedFields): readonly string[] =>
   paths.filter((path) => !carried.has(path) && !Object.hasOwn(folded, path));
 
+/** A key as it is read. A derived attribute, to which other writes add, is stored beside an index key that holds it. */
+const withoutDerived = (template: Template, attribute: string, { settings, item }: ShapeSeed): Template => {
+  const derived = "derived" in settings && settings.derived;
+  if (!derived) return template;
+  const isBeside = (field: string): boolean => field in derived && (item?.attributes?.[field] ?? field) !== attribute;
+  return { ...template, carried: template.carried.filter((field) => !isBeside(field)) };
+};
+
 type Names = Readonly<Record<string, string>>;
 
 const formerFields = ({ renamed = {}, retyped = {} }: FormerSettings, stored: Names): Readonly<Record<string, FormerField>> | undefined => {
@@ -232,7 +240,7 @@ const buildShape = (seed: ShapeSeed, { definition, layout, escapes }: Context): 
   const context = { macros, item, layout, escapes };
   const fills = fillsOf(item?.fill, (field, source) => parseKey(field, source, { ...context, item: undefined }));
   const parsed = mapValues(templates, (source, attribute) => withFills(parseKey(attribute, source, context), fills));
-  const keys = withoutPrototype(parsed);
+  const keys = withoutPrototype(escapes ? parsed : mapValues(parsed, (template, attribute) => withoutDerived(template, attribute, seed)));
   const tableKeys = keyAttributes(layout);
   const keyed = keyedFields(tableKeys, keys);
   const sources = findSources(keys, tableKeys, escapes);

@@ -2,6 +2,7 @@ import { fieldNames } from "./build-catalog.ts";
 import { attributeKind } from "./attribute-kind.ts";
 import { keyAttributes } from "./catalog.ts";
 import { type AnyEdge, type AnyNode, type AnyPart, endTypes, type GraphDefinition } from "./definition.ts";
+import { startsAtZero } from "./derived.ts";
 import type { EdgeLayout, ItemLayout, Layout } from "./layout.ts";
 import { attributeSchemas, refuses } from "./standard-schema.ts";
 
@@ -29,6 +30,9 @@ const infoOf = ({ nodes }: GraphDefinition, one: Definition, path: string): Fiel
     const node = nodes[endTypes(one[end])[0] ?? ""];
     return { type: node && typeIn(node, inner), required: true };
   }
+  const derived = "derived" in one ? one.derived?.[path] : undefined;
+  if (derived && derived.operation !== "min" && derived.operation !== "max")
+    return { type: "number", required: startsAtZero(derived.operation) };
   const keys = [one.kind === "edge" ? "" : one.key, owner?.key ?? ""].flatMap(fieldNames);
   const schema = one.schema && attributeSchemas(one.schema)?.each[path];
   const required = keys.includes(path) || refuses(schema, undefined);
