@@ -44,17 +44,13 @@ interface Touched {
 
 const EACH_END = "at each of its ends";
 
-const placeOf = ({ fact }: Aggregate, subject: Tied): string => {
-  if (subject.kind === "part") return "it belongs to";
-  if (subject.entry.definition.symmetric) return EACH_END;
-  return fact.over.kind === "edge" && fact.over.direction === "in" ? "that it leads to" : "that it comes from";
-};
-
 const touchedBy = (subject: Tied, aggregates: readonly Aggregate[]): readonly Touched[] => {
   const all: Touched[] = [];
   for (const aggregate of aggregates) {
     const { fact } = aggregate;
-    const place = placeOf(aggregate, subject);
+    let place = fact.over.kind === "edge" && fact.over.direction === "in" ? "that it leads to" : "that it comes from";
+    if (subject.kind === "part") place = "it belongs to";
+    else if (subject.entry.definition.symmetric) place = EACH_END;
     const known = all.find((one) => one.node === fact.node && one.place === place);
     if (known) known.facts.push(fact);
     else all.push({ node: fact.node, place, facts: [fact] });
@@ -151,35 +147,24 @@ const spreadNotes = (catalog: Catalog, node: string, changes: Changes | undefine
   });
 };
 
-/** An edge's or part's row, as far as the write gives it. */
-const rowIn = (write: LogicalWrite): Row | undefined => {
-  if (write.kind === "link") return { ...write.row, from: write.from.id, to: write.to.id };
-  return write.kind === "create" ? write.row : undefined;
-};
-
-/** True if a row that is written is known to count for nothing. */
-const countsForNothing = ({ entry: { definition } }: Tied, aggregate: Aggregate, row: Row): boolean => {
-  const copied = derivedNames(definition);
-  return !counts(aggregate, row) && !aggregate.fields.some((field) => copied.includes(field));
-};
-
-const isSource = ({ fact }: Aggregate, subject: Tied): boolean => {
-  if (subject.kind === "part") return true;
-  const { from, to, entry } = subject;
-  if (entry.definition.symmetric) return true;
-  return (fact.over.kind === "edge" && fact.over.direction === "in" ? to : from).type === fact.node;
-};
-
 const notesOfTied = (catalog: Catalog, subject: Tied, write: LogicalWrite): readonly string[] => {
   const changes = write.kind === "relink" || write.kind === "update" ? write.changes : undefined;
-  const row = rowIn(write);
-  const touched = aggregatesOver(catalog, subject).filter(
-    (aggregate) =>
-      isSource(aggregate, subject) &&
-      (!changes || aggregate.fields.some((field) => isChanged(changes, field))) &&
-      !(row && countsForNothing(subject, aggregate, row)),
-  );
-  const summaries = summariesOver(catalog, subject).filter(({ fields }) => !changes || fields.some((field) => isChanged(changes, field)));
+  const isTouched = (fields: readonly string[]): boolean => !changes || fields.some((field) => isChanged(changes, field));
+  // The row, as far as the write gives it: it may be known to count for nothing.
+  let row: Row | undefined;
+  if (write.kind === "create") ({ row } = write);
+  else if (write.kind === "link") row = { ...write.row, from: write.from.id, to: write.to.id };
+  const copied = derivedNames(subject.entry.definition);
+  const touched = aggregatesOver(catalog, subject).filter((aggregate) => {
+    const { fact, fields } = aggregate;
+    if (!isTouched(fields)) return false;
+    if (subject.kind === "edge" && !subject.entry.definition.symmetric) {
+      const end = fact.over.kind === "edge" && fact.over.direction === "in" ? subject.to : subject.from;
+      if (end.type !== fact.node) return false;
+    }
+    return row === undefined || counts(aggregate, row) || fields.some((field) => copied.includes(field));
+  });
+  const summaries = summariesOver(catalog, subject).filter(({ fields }) => isTouched(fields));
   const isWhole = write.kind === "link" || write.kind === "putEdge" || write.kind === "create" || write.kind === "put";
   return [
     ...(isWhole ? copyNotes(catalog, subject) : []),

@@ -263,9 +263,6 @@ const shownTally = ({ sum, min, max, average }: FoldedAttributes, values: readon
   };
 };
 
-const selectedNode = (select: readonly string[] | undefined, node: Row, several: boolean): Row =>
-  select && several ? { ...node, row: onlySelected(select, node["row"] as Row) } : onlySelected(select, node);
-
 /** The answer of a walk as a caller sees it. */
 const answerOf = (
   { catalog }: Driver,
@@ -282,7 +279,10 @@ const answerOf = (
       );
     case "nodes":
       return walked(
-        outcome.rows.map((row) => selectedNode(collect.select, row, several)),
+        outcome.rows.map((node) => {
+          const { select } = collect;
+          return select && several ? { ...node, row: onlySelected(select, node["row"] as Row) } : onlySelected(select, node);
+        }),
         end,
       );
     case "count":
@@ -380,18 +380,6 @@ export interface CommonAsk {
   readonly options: WalkOptions;
 }
 
-const readCommon = async (driver: Driver, ask: CommonAsk, context: CallContext): Promise<Walked<Row>> => {
-  const { node, hop, among, others, options } = ask;
-  const { commonNeighbours } = await import("../executor/walk/path-search.ts");
-  const query = (): string => `common|${driver.catalog.table}|${walkForm(hop, collect)}|${exactText([hop.id, others, hop.values])}`;
-  const { state, budget, end } = await beginWalk<CommonState>(driver, { options, query }, context);
-  const request = requestOf(driver, { state: among, plan: planOf(driver, { state: among, collect }), budget, options });
-  const nodes = [hop.id, ...others].map((id) => ({ type: node, id }));
-  const found = await commonNeighbours({ request, nodes }, { session: driver.session, context, state });
-  const items = found.ids.map((ref) => shownId(ref, hop.at.length > 1));
-  return walked(items, await end(found.stopped, found.state));
-};
-
 /** A call that searches for the common neighbours of some nodes, or continues a search. */
 export const commonCall = (driver: Driver, ask: CommonAsk, walks: readonly WalkState[]): Call<Walked<Row>, WalkExplanation> =>
   callOf(
@@ -406,7 +394,17 @@ export const commonCall = (driver: Driver, ask: CommonAsk, walks: readonly WalkS
       }
       return { ...explained, requests: each.flatMap(({ requests }) => requests), cost };
     },
-    async (context) => ({ value: await readCommon(driver, ask, context) }),
+    async (context) => {
+      const { node, hop, among, others, options } = ask;
+      const { commonNeighbours } = await import("../executor/walk/path-search.ts");
+      const query = (): string => `common|${driver.catalog.table}|${walkForm(hop, collect)}|${exactText([hop.id, others, hop.values])}`;
+      const { state, budget, end } = await beginWalk<CommonState>(driver, { options, query }, context);
+      const request = requestOf(driver, { state: among, plan: planOf(driver, { state: among, collect }), budget, options });
+      const nodes = [hop.id, ...others].map((id) => ({ type: node, id }));
+      const found = await commonNeighbours({ request, nodes }, { session: driver.session, context, state });
+      const items = found.ids.map((ref) => shownId(ref, hop.at.length > 1));
+      return { value: walked(items, await end(found.stopped, found.state)) };
+    },
   );
 
 /** Between which nodes paths are searched for, and which of them. */
@@ -420,32 +418,30 @@ export interface PathAsk {
   readonly options: WalkOptions;
 }
 
-const readPaths = async (driver: Driver, ask: PathAsk, context: CallContext): Promise<Walked<readonly Row[]>> => {
-  const { forward, backward, depth, limit, which, options } = ask;
-  const { catalog, session } = driver;
-  const { allPaths, shortestPaths } = await import("../executor/walk/path-search.ts");
-  const query = (): string => {
-    const values = exactText([forward.id, backward.node, backward.id, forward.values]);
-    return `paths|${catalog.table}|${which}|${depth}|${walkForm(forward, collect)}|${values}`;
-  };
-  const { state, budget, end } = await beginWalk<unknown>(driver, { options, query }, context);
-  const sideOf = (side: WalkState): WalkRequest =>
-    requestOf(driver, { state: side, plan: planOf(driver, { state: side, collect }), budget, options });
-  const smallerSide = !driver.rulesOff.has("smaller-side");
-  const search = { forward: sideOf(forward), backward: sideOf(backward), depth, limit, any: which === "one", smallerSide };
-  const at: SearchAt<never> = { session, context, state: state as never };
-  const found: FoundPaths = await (which === "all" ? allPaths(search, at) : shortestPaths(search, at));
-  // A caller that wants one path does not need to know that there are others.
-  const stopped = which === "one" && found.stopped?.by === "limit" ? undefined : found.stopped;
-  const several = Object.keys(catalog.ends).length > 1;
-  const items = found.paths.map((path) => path.map((ref) => shownId(ref, several)));
-  return walked(items, await end(stopped, stopped && found.state));
-};
-
 /** A call that searches for paths between two nodes, or continues a search. */
 export const pathsCall = (driver: Driver, ask: PathAsk): Call<Walked<readonly Row[]>, WalkExplanation> =>
   callOf(
     driver,
     () => explainAsk(driver, { state: ask.forward, collect, options: ask.options }),
-    async (context) => ({ value: await readPaths(driver, ask, context) }),
+    async (context) => {
+      const { forward, backward, depth, limit, which, options } = ask;
+      const { catalog, session } = driver;
+      const { allPaths, shortestPaths } = await import("../executor/walk/path-search.ts");
+      const query = (): string => {
+        const values = exactText([forward.id, backward.node, backward.id, forward.values]);
+        return `paths|${catalog.table}|${which}|${depth}|${walkForm(forward, collect)}|${values}`;
+      };
+      const { state, budget, end } = await beginWalk<unknown>(driver, { options, query }, context);
+      const sideOf = (side: WalkState): WalkRequest =>
+        requestOf(driver, { state: side, plan: planOf(driver, { state: side, collect }), budget, options });
+      const smallerSide = !driver.rulesOff.has("smaller-side");
+      const search = { forward: sideOf(forward), backward: sideOf(backward), depth, limit, any: which === "one", smallerSide };
+      const at: SearchAt<never> = { session, context, state: state as never };
+      const found: FoundPaths = await (which === "all" ? allPaths(search, at) : shortestPaths(search, at));
+      // A caller that wants one path does not need to know that there are others.
+      const stopped = which === "one" && found.stopped?.by === "limit" ? undefined : found.stopped;
+      const several = Object.keys(catalog.ends).length > 1;
+      const items = found.paths.map((path) => path.map((ref) => shownId(ref, several)));
+      return { value: walked(items, await end(stopped, stopped && found.state)) };
+    },
   );

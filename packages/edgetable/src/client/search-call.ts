@@ -75,22 +75,21 @@ const attempt = (give: () => PlannedSearch): PlannedSearch | EdgetableError => {
   }
 };
 
-/** What of a Query tells it from others of its plan: where it reads, and the sort keys that it reads there. */
-const placeOf = (catalog: Catalog, step: QueryStep, binding: Binding): { readonly place: string; readonly sort: string } => {
-  const partitions = partitionsOf(catalog, step, binding).map(({ text }) => text);
-  const { input } = bindQuery(catalog, step, { binding, livingAt: undefined, partition: partitions[0], filters });
-  const { KeyConditionExpression: keys, FilterExpression: filter, ExpressionAttributeValues: { ":s": low, ":t": high } = {} } = input;
-  const isPrefix = keys.includes("begins_with") && low !== undefined && "S" in low;
-  return {
-    place: JSON.stringify([step.shapes, partitions, keys, filter, ...(isPrefix ? [] : [low, high])]),
-    sort: isPrefix ? low.S : "",
-  };
-};
-
 /** A plan without the Queries whose items others of it read: a key may hold several values of a list in one form. */
 const withDistinctSources = (catalog: Catalog, { plan, binding }: PlannedSearch): PlannedSearch => {
   const shortest = new Map<string, string[]>();
-  const places = plan.sources.map((step) => placeOf(catalog, step as QueryStep, binding));
+  // What tells a Query from others of its plan: where it reads, and the sort keys that it reads there.
+  const places = plan.sources.map((source) => {
+    const step = source as QueryStep;
+    const partitions = partitionsOf(catalog, step, binding).map(({ text }) => text);
+    const { input } = bindQuery(catalog, step, { binding, livingAt: undefined, partition: partitions[0], filters });
+    const { KeyConditionExpression: keys, FilterExpression: filter, ExpressionAttributeValues: { ":s": low, ":t": high } = {} } = input;
+    const isPrefix = keys.includes("begins_with") && low !== undefined && "S" in low;
+    return {
+      place: JSON.stringify([step.shapes, partitions, keys, filter, ...(isPrefix ? [] : [low, high])]),
+      sort: isPrefix ? low.S : "",
+    };
+  });
   const order = [...places.keys()].toSorted((a, b) => places[a]!.sort.length - places[b]!.sort.length || a - b);
   const kept = new Set<number>();
   for (const at of order) {
@@ -122,11 +121,6 @@ const tooManyLanes = (partitions: number, values: number): EdgetableError =>
     { details: { partitions, values } },
   );
 
-const checkLanes = ({ catalog }: Driver, { plan, binding }: PlannedSearch): void => {
-  const lanes = lanesOf(catalog, { plan, binding });
-  if (lanes > MAX_LANES) throw tooManyLanes(lanes, plan.sources.length);
-};
-
 /**
  * Plans a search. If an index has the values of a list (`in`) in its keys, the search is one Query for each value, merged.
  * If another condition finds the rows at a lower predicted price, the list filters those rows. If only several lists together
@@ -157,8 +151,10 @@ const planSearch = (driver: Driver, state: SearchState, want: SearchWant): Plann
   for (let size = 2; ways.length === 0 && size <= Math.min(lists, MAX_LISTS); size++) ways = waysOver(size);
   const [best] = ways.map((way) => ({ way, units: unitsOf(way) })).toSorted((a, b) => a.units - b.units);
   if (!best) throw defined(whole instanceof EdgetableError ? whole : undefined, "why no index serves a search");
-  if (best.way !== whole) checkLanes(driver, best.way);
-  return best.way;
+  const { way } = best;
+  const lanes = way === whole ? 0 : lanesOf(driver.catalog, way);
+  if (lanes > MAX_LANES) throw tooManyLanes(lanes, way.plan.sources.length);
+  return way;
 };
 
 /** A search as a chain of builder calls describes it. */

@@ -124,8 +124,6 @@ const READS: ReadonlySet<Operation> = new Set<Operation>(["GetItem", "Query", "S
 
 type Consumed = ConsumedCapacity | readonly ConsumedCapacity[] | undefined;
 
-const isList = (consumed: Consumed): consumed is readonly ConsumedCapacity[] => Array.isArray(consumed);
-
 const countItems = <O extends Operation>(operation: O, output: OperationOutputs[O]): number => {
   switch (operation) {
     case "GetItem":
@@ -154,8 +152,8 @@ export const describeRequest = <O extends Operation>(
   const consumed = (output as { readonly ConsumedCapacity?: Consumed }).ConsumedCapacity;
   // Units of the table and its indexes together.
   let units = 0;
-  if (isList(consumed)) for (const one of consumed) units += one.CapacityUnits ?? 0;
-  else units = consumed?.CapacityUnits ?? 0;
+  if (Array.isArray(consumed)) for (const one of consumed as readonly ConsumedCapacity[]) units += one.CapacityUnits ?? 0;
+  else units = (consumed as ConsumedCapacity | undefined)?.CapacityUnits ?? 0;
   const reads = READS.has(operation);
   return {
     operation,

@@ -9,13 +9,6 @@ import { SharedAnswer } from "./shared-answer.ts";
 // By the list of jobs, which the connections of tenants share with the one that they were made from.
 const sessions = new WeakMap<Session["jobs"], SharedAnswer<Gaps | undefined>>();
 
-const readGaps = async (session: Session, { deadline, signal }: CallContext): Promise<Gaps | undefined> => {
-  // The call's own report names what the call asks for: the record is read once for all calls.
-  const record = await readRecord(session, { meter: new Meter(0), deadline, signal });
-  if (!record.current && !record.migration) return undefined;
-  return (await import("./record-gaps.ts")).gapsOf(session, record);
-};
-
 /** True if an index is read that the model declares by value. */
 export const readsDeclaredIndex = ({ catalog }: Session, steps: readonly AccessStep[]): boolean =>
   catalog.escapes &&
@@ -32,7 +25,13 @@ export const findGaps = async (session: Session, steps: readonly AccessStep[], c
   if (!known) sessions.set(session.jobs, (known = new SharedAnswer()));
   const answer = known;
   const gaps = await answer
-    .get(() => readGaps(session, context), context)
+    .get(async () => {
+      // The call's own report names what the call asks for: the record is read once for all calls.
+      const { deadline, signal } = context;
+      const record = await readRecord(session, { meter: new Meter(0), deadline, signal });
+      if (!record.current && !record.migration) return undefined;
+      return (await import("./record-gaps.ts")).gapsOf(session, record);
+    }, context)
     .catch((error: unknown) => {
       // A policy may allow a program to read one index and nothing else, which says nothing of the index.
       if (isEdgetableError(error, "execute.accessDenied") && !readsDeclaredIndex(session, steps)) return undefined;

@@ -67,8 +67,6 @@ export const NO_RECORD: ModelRecord = { current: undefined, migration: undefined
 /** The text of an attribute. */
 export const textIn = (value: AttributeValue | undefined): string | undefined => (value && "S" in value ? value.S : undefined);
 
-const isRecord = (value: unknown): boolean => (value as RecordedModel | null)?.model?.items !== undefined;
-
 /** @throws {migrate.brokenRecord} for what Edgetable did not write */
 const parsed = (table: string, item: Item, { attribute, key }: { attribute: string; key: Key }): RecordedModel | undefined => {
   const text = textIn(item[attribute]);
@@ -79,7 +77,8 @@ const parsed = (table: string, item: Item, { attribute, key }: { attribute: stri
   } catch {
     value = undefined;
   }
-  if (isRecord(value)) return value as RecordedModel;
+  const found = value as RecordedModel | null | undefined;
+  if (found?.model?.items !== undefined) return found;
   throw new EdgetableError(
     "migrate.brokenRecord",
     `The record of the model of "${table}" cannot be read: "${attribute}" of the item ${JSON.stringify(key)} is no record. Restore the item from a backup; or delete it, and run the migration with again and finish.`,

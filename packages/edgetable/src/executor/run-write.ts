@@ -1,16 +1,7 @@
 import { EdgetableError, isEdgetableError, joinDetails } from "../errors/edgetable-error.ts";
 import { ASSUMED_BYTES, writeUnits as unitsOf } from "../ir/capacity.ts";
 import type { Changes, LogicalWrite } from "../ir/logical-write.ts";
-import {
-  type Atomic,
-  type Failure,
-  type Images,
-  keyId,
-  type PlannedItem,
-  type RowNeed,
-  type ValidRows,
-  type WritePlan,
-} from "../ir/write-plan.ts";
+import { type Atomic, type Failure, type Images, keyId, type PlannedItem, type ValidRows, type WritePlan } from "../ir/write-plan.ts";
 import { exactText } from "../keys/template.ts";
 import { loadRareWrites, planWrites } from "../planner/writes/plan-write.ts";
 import { loadRules } from "../planner/writes/rules/index.ts";
@@ -102,20 +93,6 @@ const validateChange = (
       return valid.kind === "update" ? valid : validateReverse(schema, valid, what);
     },
   );
-};
-
-/**
- * Rows that are made from what was read, as their schemas give them back.
- *
- * @throws {schema.invalidValue}
- */
-const validateRows = async (catalog: Catalog, needs: readonly RowNeed[]): Promise<ValidRows> => {
-  const rows: Record<string, Row> = {};
-  for (const { id, of, name, row } of needs) {
-    const schema = definitionOf(catalog, { kind: of, definition: name })?.schema;
-    rows[id] = schema ? await validateRow(schema, row, `"${name}"`) : row;
-  }
-  return rows;
 };
 
 /**
@@ -345,7 +322,11 @@ export type WritePlanner = (images: Images, rows?: ValidRows) => WritePlan;
 
 const loadReader = loadOnce(async () => import("./read-images.ts"));
 
-/** Reads and validates what a plan needs, in rounds: a read may show that another is needed (a found item, then its markers). */
+/**
+ * Reads and validates what a plan needs, in rounds: a read may show that another is needed (a found item, then its markers).
+ *
+ * @throws {schema.invalidValue} for a row that is made from what was read and does not fit its schema
+ */
 const planReading = async (
   { session, context }: WriteCall,
   planner: WritePlanner,
@@ -357,7 +338,10 @@ const planReading = async (
   const { readImages } = await loadReader();
   while (plan.kind === "needs") {
     images = { ...images, ...(await readImages(session, plan.reads, context)) };
-    if (plan.rows) rows = { ...rows, ...(await validateRows(session.catalog, plan.rows)) };
+    for (const { id, of, name, row } of plan.rows ?? []) {
+      const schema = definitionOf(session.catalog, { kind: of, definition: name })?.schema;
+      rows = { ...rows, [id]: schema ? await validateRow(schema, row, `"${name}"`) : row };
+    }
     plan = planner(images, rows);
   }
   return plan;

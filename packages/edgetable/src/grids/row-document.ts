@@ -146,17 +146,6 @@ export const itemsOf = async (
 /** What is to be in a document. */
 type Contents = Pick<RowDocument, "epoch" | "values"> & { readonly state?: Leaving | undefined };
 
-const checkSize = (model: GridModel, row: Row, contents: Row): void => {
-  const { shape } = model.document;
-  const bytes = itemBytes(encodeItem(model.driver.catalog, shape, { ...row, ...DOCUMENT, version: Number.MAX_SAFE_INTEGER, ...contents }));
-  if (bytes <= ITEM_BYTES) return;
-  throw new EdgetableError(
-    "request.itemTooLarge",
-    `The values of the row ${exactText(row)} would be ${bytes} bytes together, and are stored in one item: DynamoDB allows ${ITEM_BYTES}. Keep long texts elsewhere, or store values as items.`,
-    { details: { row, bytes, limit: ITEM_BYTES } },
-  );
-};
-
 /**
  * Writes a document if it is still as it was read: one conditional UpdateItem. Gives undefined where others changed it, or
  * an answer was lost: what it holds has to be read again.
@@ -175,7 +164,14 @@ export const writeDocument = async (
   const stamp = before?.stamp ?? Math.floor(effects.random() * 2 ** 48).toString(36);
   const cells = Object.fromEntries([...values].map(([fieldId, one]) => [fieldId, [one.generation, one.value]]));
   const contents = { epoch, stamp, values: cells, ...(state && { state }) };
-  checkSize(model, id, contents);
+  const whole = { ...id, ...DOCUMENT, version: Number.MAX_SAFE_INTEGER, ...contents };
+  const bytes = itemBytes(encodeItem(driver.catalog, model.document.shape, whole));
+  if (bytes > ITEM_BYTES)
+    throw new EdgetableError(
+      "request.itemTooLarge",
+      `The values of the row ${exactText(id)} would be ${bytes} bytes together, and are stored in one item: DynamoDB allows ${ITEM_BYTES}. Keep long texts elsewhere, or store values as items.`,
+      { details: { row: id, bytes, limit: ITEM_BYTES } },
+    );
   const change = { set: contents, remove: before?.state !== undefined && !state ? ["state"] : [] };
   const call = before
     ? writes.update(id, DOCUMENT, change, { ifVersion: before.version })

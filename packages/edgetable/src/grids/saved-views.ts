@@ -42,11 +42,6 @@ const settingsText = (settings: ViewSettings<Row>): string =>
     return given instanceof Date ? { [DATE]: given.toISOString() } : value;
   });
 
-const readSettings = (text: string): ViewSettings<Row> =>
-  JSON.parse(text, (_, value: unknown) =>
-    typeof value === "object" && value !== null && DATE in value ? new Date(String(value[DATE])) : value,
-  ) as ViewSettings<Row>;
-
 const invalid = (message: string, details: Row): EdgetableError => new EdgetableError("grid.invalidView", message, { details });
 
 const checkName = (name: unknown, others: readonly View[]): string => {
@@ -86,19 +81,17 @@ export const withView = (state: GridState, given: unknown): GridState => {
 
 const NO_STATE: GridState = { columns: undefined, sort: [], where: [], empties: "last" };
 
+const datesIn = (_: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null && DATE in value ? new Date(String(value[DATE])) : value;
+
 const listOf = (row: Row | undefined): ViewList & { readonly version: number } => ({
   views: ((row?.["views"] as readonly StoredView[] | undefined) ?? []).map(({ viewId, name, settings }) => ({
     viewId,
     name,
-    ...readSettings(settings),
+    ...(JSON.parse(settings, datesIn) as ViewSettings<Row>),
   })),
   next: (row?.["next"] as number | undefined) ?? 1,
   version: (row?.["version"] as number | undefined) ?? 0,
-});
-
-const storedRow = ({ views, next }: ViewList): Row => ({
-  views: views.map(({ viewId, name, ...settings }): StoredView => ({ viewId, name, settings: settingsText(settings) })),
-  next,
 });
 
 const viewIn = ({ views }: ViewList, parent: Row, viewId: string): View => {
@@ -138,8 +131,9 @@ export const savedViews = (model: GridModel, parent: Row): SavedViews => {
         return listOf(rowIn(model, item, find(item)));
       },
       change: (list) => {
-        const { result, ...changed } = make(list);
-        return { row: storedRow(changed), result };
+        const { result, views, next } = make(list);
+        const stored = views.map(({ viewId, name, ...settings }): StoredView => ({ viewId, name, settings: settingsText(settings) }));
+        return { row: { views: stored, next }, result };
       },
     });
   /** Fails now for what a page of the view would fail for. */

@@ -138,7 +138,9 @@ export const changedTimes = (catalog: Catalog, current: RecordedModel | undefine
     if (!before || !times || !now) continue;
     for (const which of ["created", "modified"] as const) {
       const [name, then] = [now[which], before.times];
-      if (name === undefined || (then?.[which] === name && isAlike(then.as, now.as))) continue;
+      // A Date is stored as its text.
+      const isAlike = [then?.as, now.as].every((form) => form === "text" || form === "date") || then?.as === now.as;
+      if (name === undefined || (then?.[which] === name && isAlike)) continue;
       if (then?.[which] === name) {
         refusals.add(
           `Rows of "${definition}" hold "${name}" as ${then.as}, and the model says ${now.as}: both would stand in one attribute. Give the time another name, or leave it as it is.`,
@@ -158,9 +160,6 @@ const mayLack = (catalog: Catalog, name: string): boolean => {
   const { timestamps } = (own(catalog.nodes, name) ?? own(catalog.edges, name) ?? own(catalog.parts, name))!.definition;
   return typeof timestamps === "object" && timestamps.optional === true;
 };
-
-// A Date is stored as its text.
-const isAlike = (one: string, other: string): boolean => (one === "date" ? "text" : one) === (other === "date" ? "text" : other);
 
 const RECREATE = "Declare it under another name and copy the edges with db.scan and db.load.";
 

@@ -87,13 +87,6 @@ const countingOf = (catalog: Catalog, task: MigrationStep): Counting | undefined
   }
 };
 
-/**
- * The number of a table's items that are concerned, at most: exact if all were read, else a bound that holds for 19 of 20 random
- * samples (two standard deviations; three items where there were none).
- */
-const boundOf = (found: number, { items, isWhole }: Sample, all: number): number =>
-  isWhole ? found : Math.min(all, Math.ceil(((found + 2 * Math.sqrt(found) + 3) / Math.max(1, items.length)) * all));
-
 /** A plan whose steps are priced by the items that they concern, as a sample of at most 512 read units shows them. */
 export const pricedBySample = async (run: Run, plan: MigrationPlan, size: TableSize): Promise<MigrationPlan> => {
   const { catalog } = run.session;
@@ -117,7 +110,10 @@ export const pricedBySample = async (run: Run, plan: MigrationPlan, size: TableS
         return true;
       }
     });
-    return { ...task, ...counting.price({ ...size, items: all, concerned: boundOf(found.length, sample, all) }) };
+    // Of a sample, a bound that holds for 19 of 20 (two standard deviations; three items where there were none).
+    const bound = (found.length + 2 * Math.sqrt(found.length) + 3) / Math.max(1, sample.items.length);
+    const concerned = sample.isWhole ? found.length : Math.min(all, Math.ceil(bound * all));
+    return { ...task, ...counting.price({ ...size, items: all, concerned }) };
   });
   const count = sample.items.length.toLocaleString("en-US");
   return {

@@ -150,17 +150,16 @@ interface Reach {
 /** A name for one computed attribute of a shape. */
 export const keyName = ({ id }: Shape, attribute: string): string => `${id} ${attribute}`;
 
-/** True if items of the shapes that are asked for may be missing in an index, because their keys have a condition. */
-const mayMiss = ({ index, shapes, implied }: Reach): boolean =>
-  implied !== "all" &&
-  shapes.some((shape) => keyAttributes(index).some((attribute) => shape.keys[attribute]?.when && !implied?.has(keyName(shape, attribute))));
-
 /** The path to some shapes through one index; undefined if the known fields do not determine a partition. */
 export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined => {
-  const { index, shapes, known } = reach;
+  const { index, shapes, known, implied } = reach;
   const [first] = shapes;
-  if (!first || mayMiss(reach) || !shapes.every(({ keys }) => keyAttributes(index).every((attribute) => attribute in keys)))
-    return undefined;
+  const keyed = keyAttributes(index);
+  if (!first || !shapes.every(({ keys }) => keyed.every((attribute) => attribute in keys))) return undefined;
+  // An index lacks items whose keys have a condition, unless what is asked implies it.
+  const mayLack = (shape: Shape, key: string): boolean =>
+    implied !== "all" && shape.keys[key]?.when !== undefined && !implied?.has(keyName(shape, key));
+  if (shapes.some((shape) => keyed.some((key) => mayLack(shape, key)))) return undefined;
   // Of several attributes, the one with a shard makes the partitions over which a path scatters.
   const partitionKey = index.partitionKeys.find((attribute) => hasShard(first.keys[attribute])) ?? index.partitionKey;
   const partition = first.keys[partitionKey]!;

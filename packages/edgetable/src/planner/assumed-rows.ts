@@ -45,15 +45,6 @@ export interface GivenFields {
 
 const wholeIds = new WeakMap<Shape, { readonly catalog: Catalog; readonly paths: readonly string[] }>();
 
-// Every plan of edges asks for it several times.
-const wholeId = (catalog: Catalog, shape: Shape): readonly string[] => {
-  const known = wholeIds.get(shape);
-  if (known?.catalog === catalog) return known.paths;
-  const paths = idPaths(catalog, shape).map((path) => inShape(shape, path));
-  wholeIds.set(shape, { catalog, paths });
-  return paths;
-};
-
 /** The rows of a path's items that share all values that its keys fix: one where those are a whole id. */
 export const rowsPerValueOn = (
   catalog: Catalog,
@@ -64,7 +55,11 @@ export const rowsPerValueOn = (
   const { rowsPerValue = {} }: ItemExpectation = definitionOf(catalog, shape)?.expect ?? {};
   const values: number[] = [];
   for (const field of known) if (takesField(path, field)) values.push(rowsPerValue[field] ?? ASSUMED_ROWS);
-  return { values, isOne: wholeId(catalog, shape).every((id) => path.fixes.has(id) || path.folds.has(id)) };
+  // Every plan of edges asks for the whole id several times.
+  let whole = wholeIds.get(shape);
+  if (whole?.catalog !== catalog)
+    wholeIds.set(shape, (whole = { catalog, paths: idPaths(catalog, shape).map((id) => inShape(shape, id)) }));
+  return { values, isOne: whole.paths.every((id) => path.fixes.has(id) || path.folds.has(id)) };
 };
 
 /**

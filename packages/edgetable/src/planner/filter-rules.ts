@@ -41,24 +41,24 @@ export const canRange = (shapes: readonly Shape[], { operator, path }: Condition
 };
 
 /**
- * True if a range of the sort key is exactly the range of values. Where an adopted layout's keys sort differently, or end
- * with the value so that "less than" has no greatest text below it, the key's range is a little too wide, and the
- * condition is checked again in memory.
+ * The conditions that a range of a sort key decides: exactly the range of their values. Where an adopted layout's keys sort
+ * differently, or end with the value so that "less than" has no greatest text below it, the key's range is a little too wide,
+ * and the condition is checked again in memory. Beside another bound, a prefix ends at the least text above it, which may be a
+ * key.
  */
-const isExact = (shapes: readonly Shape[], { path, operator }: Condition, sortKey: string | undefined): boolean =>
-  shapes.every((shape) => {
-    const own = inShape(shape, path);
-    const template = shape.keys[sortKey ?? ""];
-    const field = template?.parts.find((part) => part.kind === "field" && part.path === own);
-    if (!template || field?.kind !== "field" || field.format.kind === "either") return false;
-    // No number is the next one above another either.
-    const isOpen = operator === "lt" || (operator === "gt" && template.type === "N");
-    return keepsOrder(template, own) && !(isOpen && template.parts.at(-1) === field);
-  });
-
-/** The conditions that a range of a sort key decides. Beside another bound, a prefix ends at the least text above it, which may be a key. */
 export const exactRanges = (shapes: readonly Shape[], range: readonly Condition[], sortKey: string | undefined): readonly Condition[] =>
-  range.filter((condition) => (condition.operator !== "beginsWith" || range.length === 1) && isExact(shapes, condition, sortKey));
+  range.filter(({ path, operator }) => {
+    if (operator === "beginsWith" && range.length > 1) return false;
+    return shapes.every((shape) => {
+      const own = inShape(shape, path);
+      const template = shape.keys[sortKey ?? ""];
+      const field = template?.parts.find((part) => part.kind === "field" && part.path === own);
+      if (!template || field?.kind !== "field" || field.format.kind === "either") return false;
+      // No number is the next one above another either.
+      const isOpen = operator === "lt" || (operator === "gt" && template.type === "N");
+      return keepsOrder(template, own) && !(isOpen && template.parts.at(-1) === field);
+    });
+  });
 
 export const filtered = (input: LogicalPlan, conditions: readonly Condition[]): LogicalPlan =>
   conditions.length === 0 ? input : { kind: "filter", input, conditions };

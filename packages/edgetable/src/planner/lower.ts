@@ -177,14 +177,6 @@ const lowerHydrate = (catalog: Catalog, plan: Hydrate): HydrateStep | undefined 
   return plan.select && by === "batchGet" ? { ...step, select: plan.select } : step;
 };
 
-/** Adds what is checked in memory to the attributes that are read. */
-const selecting = (step: AccessStep, conditions: readonly Condition[]): AccessStep => {
-  if (step.kind !== "query" || !step.select) return step;
-  const select = new Set(step.select);
-  for (const path of pathsOf(conditions)) if (!path.includes(".")) select.add(path);
-  return { ...step, select: [...select] };
-};
-
 /** A step of which only the number of rows is wanted: DynamoDB counts them where every item in the range is one, else it sends what tells them apart. */
 const counting = (catalog: Catalog, step: AccessStep): AccessStep => {
   if (step.kind !== "query") return step;
@@ -209,7 +201,10 @@ export const lower = (planning: Planning, plan: LogicalPlan): ReadPlan => {
   const isCounting = plan.kind === "count" && plan.server;
   const sources = base.sources.map((source) => {
     checkProjected(catalog, source, base.conditions);
-    const step = selecting(source, base.conditions);
+    if (source.kind !== "query" || !source.select) return isCounting ? counting(catalog, source) : source;
+    // What is checked in memory is read too.
+    const checked = pathsOf(base.conditions).filter((path) => !path.includes("."));
+    const step = { ...source, select: [...new Set([...source.select, ...checked])] };
     return isCounting ? counting(catalog, step) : step;
   });
   return {

@@ -15,16 +15,12 @@ export const isProjected = (shape: Shape, field: string, projected: ReadonlySet<
   );
 };
 
-/** Whether this copy of an edge has the field: with `sides`, the two copies store different attributes. */
-const isOnCopy = (shape: Shape, path: string): boolean =>
-  shape.role === "reference" ||
-  shape.copied === undefined ||
-  path.includes(".") ||
-  [...shape.copied, ...shape.carried, ...(shape.version ? [VERSION] : [])].includes(path);
-
 /** @throws {plan.unsupported} when only the other copy of the edge has one of the attributes */
 export const checkOnCopy = (shape: Shape, paths: readonly string[]): void => {
-  const lacking = paths.find((path) => !isOnCopy(shape, path));
+  if (shape.role === "reference" || shape.copied === undefined) return;
+  // With `sides`, the two copies of an edge store different attributes.
+  const stored = [...shape.copied, ...shape.carried, ...(shape.version ? [VERSION] : [])];
+  const lacking = paths.find((path) => !path.includes(".") && !stored.includes(path));
   if (lacking === undefined) return;
   const [near, other, side] = shape.role === "mirror" ? [shape.to, "source", "to"] : [shape.from, "target", "from"];
   throw new EdgetableError(

@@ -14,30 +14,25 @@ import { canRange, exactRanges, filtered } from "./filter-rules.ts";
 
 const idFields = (catalog: Catalog, shape: Shape): readonly string[] => idPaths(catalog, shape).map((path) => inShape(shape, path));
 
-/** True for an attribute that every item has once its table is migrated: a count or sum that the library keeps from the first row on. */
-const isAlwaysKept = ({ facts: { aggregates, summaries } }: Catalog, { definition }: Shape, field: string): boolean =>
-  [...aggregates, ...summaries].some(
-    (fact) =>
-      ("node" in fact ? fact.node : fact.edge) === definition &&
-      fact.attribute === field &&
-      fact.freshness !== "batch" &&
-      startsAtZero(fact.operation),
-  );
-
 /**
  * An index leaves out items that lack an attribute of its key. These are such attributes that the search does not ask
  * for itself: if there are any, the index may lack items that the search asks for.
  */
 const unaskedAttributes = (catalog: Catalog, index: Index, search: Search): readonly string[] => {
   const unasked: string[] = [];
+  const { aggregates, summaries } = catalog.facts;
   for (const shape of kindShapes(catalog, search)) {
     if (shape.sparse.length === 0) continue;
+    // Counts and sums that the library keeps from the first row on: every item has them once its table is migrated.
+    const kept = [...aggregates, ...summaries].filter(
+      (fact) => ("node" in fact ? fact.node : fact.edge) === shape.definition && fact.freshness !== "batch" && startsAtZero(fact.operation),
+    );
     const asked = new Set([...idFields(catalog, shape), ...search.present.map((path) => inShape(shape, path))]);
     for (const attribute of keyAttributes(index)) {
       const template = shape.sparse.includes(attribute) ? shape.keys[attribute] : undefined;
       for (const field of template?.fields ?? []) {
         if (asked.has(field) || template?.optional.includes(field) || shape.required.includes(field)) continue;
-        if (isAlwaysKept(catalog, shape, field)) continue;
+        if (kept.some((fact) => fact.attribute === field)) continue;
         unasked.push(field);
       }
     }
@@ -82,23 +77,20 @@ const askedBy = ({ known, ranged }: Search): readonly string[] => [...known.map(
 const noIndex = (search: Search, message: string): EdgetableError =>
   new EdgetableError("plan.noIndex", message, { details: { definition: search.name, asked: askedBy(search), index: search.index } });
 
-/** Where the attribute is stored under the name of an index's key: the template that is missing. */
-const plainKey = (catalog: Catalog, search: Search, path: string | undefined): string => {
-  const [shape] = kindShapes(catalog, search);
-  const stored = path === undefined ? undefined : (shape?.stored[path] ?? path);
-  const index = catalog.indexes.find(({ partitionKeys }) => stored && partitionKeys.includes(stored) && !(stored in (shape?.keys ?? {})));
-  return index ? `; for "${index.name}" compute its key: keys: { ${JSON.stringify(stored)}: "{${path}}" } in place of attributes` : "";
-};
-
 /** What to declare so that an index serves the search. */
 const declaration = (catalog: Catalog, search: Search, takenNames: ReadonlyMap<string, unknown>): string => {
   const by = askedBy(search).filter((path) => !path.includes("."));
   const [only] = by;
   const value = by.length > 1 ? JSON.stringify([...new Set(by)]) : `"${only ?? "…"}"`;
-  const index = takenNames.has("byValue") ? `by${(only ?? "other").replace(/^./, (first) => first.toUpperCase())}` : "byValue";
-  return catalog.escapes
-    ? `Declare an index: indexes: { ${index}: { entries: { ${search.name}: ${value} } } }. Add the format of an attribute that is not text, such as "${only ?? "age"}:number".`
-    : `Give the layout an index whose keys begin with ${only === undefined ? "what it is found by" : `{${only}}`}${plainKey(catalog, search, only)}.`;
+  const name = takenNames.has("byValue") ? `by${(only ?? "other").replace(/^./, (first) => first.toUpperCase())}` : "byValue";
+  if (catalog.escapes)
+    return `Declare an index: indexes: { ${name}: { entries: { ${search.name}: ${value} } } }. Add the format of an attribute that is not text, such as "${only ?? "age"}:number".`;
+  // Where the attribute is stored under the name of an index's key, the template of that key is missing.
+  const [shape] = kindShapes(catalog, search);
+  const stored = only === undefined ? undefined : (shape?.stored[only] ?? only);
+  const plain = catalog.indexes.find(({ partitionKeys }) => stored && partitionKeys.includes(stored) && !(stored in (shape?.keys ?? {})));
+  const key = plain && `; for "${plain.name}" compute its key: keys: { ${JSON.stringify(stored)}: "{${only}}" } in place of attributes`;
+  return `Give the layout an index whose keys begin with ${only === undefined ? "what it is found by" : `{${only}}`}${key ?? ""}.`;
 };
 
 /** When the items of a path have its index's keys, in words. */
@@ -188,11 +180,10 @@ const refuse = (catalog: Catalog, search: Search): never => {
   throw noIndex(search, `${where} "${search.name}"${by}${found("")}. ${declaration(catalog, search, others)}`);
 };
 
-const shardsIn = ({ parts }: Template): number => parts.filter((part) => part.kind === "field" && part.format.kind === "shard").length;
-
 /** @throws {plan.unsupported} when no path is spread over shards, @throws {plan.invalidOption} for a shard that there is not */
 const listedShards = (paths: readonly AccessPath[], { name, shards = [] }: Search): readonly AccessPath[] => {
-  const spread = paths.filter((path) => path.scatters && shardsIn(path.partition) === 1);
+  const isShard = (part: Template["parts"][number]): boolean => part.kind === "field" && part.format.kind === "shard";
+  const spread = paths.filter(({ scatters, partition }) => scatters && partition.parts.filter(isShard).length === 1);
   const [first] = spread;
   if (!first) {
     const read = paths[0]?.index.name;

@@ -43,26 +43,6 @@ const comparedBy = (conditions: readonly Condition[], operators: ReadonlySet<Con
   ...new Set(conditions.flatMap(({ path, operator }) => (operators.has(operator) ? [path] : []))),
 ];
 
-const searchOf = (state: SearchState, kind: SearchKind, members: readonly KnownField[]): LogicalPlan => {
-  const fixed = [...known(state).filter(({ path }) => members.every((member) => member.path !== path)), ...members];
-  const search: Search = {
-    kind: "search",
-    ...kind,
-    known: fixed,
-    ranged: comparedBy(state.conditions, RANGES).filter((path) => !fixed.some((field) => field.path === path)),
-    present: comparedBy(state.conditions, PRESENT),
-    asked: [...new Set(pathsOf(state.conditions))],
-    range: [],
-    filter: [],
-    forward: state.forward,
-    index: state.index,
-    implied: state.implied ?? [],
-    ...(state.shards ? { shards: state.shards } : {}),
-    select: state.select,
-  };
-  return state.conditions.length === 0 ? search : { kind: "filter", input: search, conditions: state.conditions };
-};
-
 /** A list of values (`in`) of a field. */
 interface ValueList {
   readonly path: string;
@@ -113,7 +93,29 @@ export const searchPlan = (state: SearchState, want: SearchWant, spread?: Spread
   const members = combinations.map((_, at) =>
     lists.map(({ path, slot }, list) => ({ path, slot: state.values.length + at * lists.length + list, of: slot })),
   );
-  const inputs = members.flatMap((each) => state.kinds.map((kind) => searchOf(state, kind, each)));
+  const { conditions, forward, index, implied = [], shards, select } = state;
+  const inputs: LogicalPlan[] = [];
+  for (const each of members) {
+    const fixed = [...known(state).filter(({ path }) => each.every((member) => member.path !== path)), ...each];
+    const of: Omit<Search, "of" | "name"> = {
+      kind: "search",
+      known: fixed,
+      ranged: comparedBy(conditions, RANGES).filter((path) => !fixed.some((field) => field.path === path)),
+      present: comparedBy(conditions, PRESENT),
+      asked: [...new Set(pathsOf(conditions))],
+      range: [],
+      filter: [],
+      forward,
+      index,
+      implied,
+      ...(shards ? { shards } : {}),
+      select,
+    };
+    for (const kind of state.kinds) {
+      const search: Search = { ...of, ...kind };
+      inputs.push(conditions.length === 0 ? search : { kind: "filter", input: search, conditions });
+    }
+  }
   const [only] = inputs;
   const rows: LogicalPlan = inputs.length === 1 && only ? only : { kind: "merge", inputs };
   if (want === "rows") return rows;

@@ -120,13 +120,6 @@ export interface DriftedField {
   readonly copy: unknown;
 }
 
-const agrees = (value: unknown, { copy, template }: { readonly copy: unknown; readonly template: Template }, field: string): boolean => {
-  if (sameValue(value, copy)) return true;
-  if (typeof copy !== "string") return false;
-  // A copy may be stored in the key's own notation: "0007" for 7.
-  return value instanceof Date ? value.getTime() === new Date(copy).getTime() : encodeField(template, field, value) === copy;
-};
-
 /** The fields of which an item of an adopted table holds a copy that disagrees with its key. */
 export const driftedFields = (shape: Shape, item: Item, row: Row): readonly DriftedField[] => {
   if (shape.role === "reference") return [];
@@ -134,8 +127,13 @@ export const driftedFields = (shape: Shape, item: Item, row: Row): readonly Drif
     const stored = own(item, attribute);
     const source = shape.sources.find((one) => Object.hasOwn(item, one.attribute) && one.template.carried.includes(field));
     if (stored === undefined || !source) return [];
-    const copy = decodeValue(stored);
-    return agrees(row[field], { copy, template: source.template }, field) ? [] : [{ field, value: row[field], copy }];
+    const [value, copy] = [row[field], decodeValue(stored)];
+    if (sameValue(value, copy)) return [];
+    if (typeof copy !== "string") return [{ field, value, copy }];
+    // A copy may be stored in the key's own notation: "0007" for 7.
+    const isSame =
+      value instanceof Date ? value.getTime() === new Date(copy).getTime() : encodeField(source.template, field, value) === copy;
+    return isSame ? [] : [{ field, value, copy }];
   });
 };
 

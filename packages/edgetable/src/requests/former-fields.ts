@@ -64,9 +64,6 @@ export const renewFields = (shape: Shape, item: Item, row: Record<string, unknow
   }
 };
 
-const isSame = (field: string, a: unknown, b: unknown): boolean =>
-  a instanceof Date || b instanceof Date ? sameValue(a, b) : sameAttribute(encodeValue(a, field), encodeValue(b, field));
-
 /**
  * The value of a field in its old form.
  *
@@ -76,7 +73,13 @@ export const oldValue = (shape: Shape, field: string, value: unknown): unknown =
   const { retyping } = shape.former![field]!;
   if (!retyping || value === null) return value;
   const back = call(shape, field, value, "back");
-  if (!accepts(shape, field, retyping, back) || !isSame(field, call(shape, field, back, "with"), value))
+  let isReversible = accepts(shape, field, retyping, back);
+  if (isReversible) {
+    const again = call(shape, field, back, "with");
+    const isDate = value instanceof Date || again instanceof Date;
+    isReversible = isDate ? sameValue(again, value) : sameAttribute(encodeValue(again, field), encodeValue(value, field));
+  }
+  if (!isReversible)
     fail(
       { shape, field, value },
       `\`back\` makes ${shown(back)} of ${shown(value)}, of which \`with\` does not make the same value again.`,

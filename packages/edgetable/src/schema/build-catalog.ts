@@ -18,7 +18,7 @@ import { defaultLayout } from "./default-layout.ts";
 import { endTypes, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPart } from "./definition.ts";
 import type { FormerSettings } from "./former.ts";
 import { datesOf, derivedNames, factsOf } from "./facts.ts";
-import { type FillSource, type ItemLayout, type KeyCondition, type Layout, type ShardingLayout, countList, keyType } from "./layout.ts";
+import { type ItemLayout, type KeyCondition, type Layout, type ShardingLayout, countList, keyType } from "./layout.ts";
 import { attributeNames, requiresValue } from "./standard-schema.ts";
 import { timeNames, timesOf } from "./timestamps.ts";
 
@@ -203,20 +203,6 @@ interface Context {
   readonly escapes: boolean;
 }
 
-/** Parses what a layout fills. */
-const fillsOf = (
-  fill: Readonly<Record<string, readonly FillSource[]>> | undefined,
-  parse: (field: string, source: string) => Template,
-): readonly Fill[] =>
-  Object.entries(fill ?? {}).map(([field, sources]) => ({
-    field,
-    sources: sources.map((source) =>
-      typeof source === "string"
-        ? { with: undefined, template: parse(field, source) }
-        : { with: source.with, template: parse(field, source.value) },
-    ),
-  }));
-
 const headOf = (path: string): string => path.split(".")[0] ?? path;
 
 /** A key with a filled field changes with what fills it, which may be missing. */
@@ -238,7 +224,11 @@ const buildShape = (seed: ShapeSeed, { definition, layout, escapes }: Context): 
   Object.assign(templates, item?.keys);
   // Records by attribute have no prototype: an attribute may be called "constructor".
   const context = { macros, item, layout, escapes };
-  const fills = fillsOf(item?.fill, (field, source) => parseKey(field, source, { ...context, item: undefined }));
+  const fills = Object.entries(item?.fill ?? {}).map(([field, filling]): Fill => {
+    const each = filling.map((source) => (typeof source === "string" ? { with: undefined, value: source } : source));
+    const parse = (source: string): Template => parseKey(field, source, { ...context, item: undefined });
+    return { field, sources: each.map((source) => ({ with: source.with, template: parse(source.value) })) };
+  });
   const parsed = mapValues(templates, (source, attribute) => withFills(parseKey(attribute, source, context), fills));
   const keys = withoutPrototype(escapes ? parsed : mapValues(parsed, (template, attribute) => withoutDerived(template, attribute, seed)));
   const tableKeys = keyAttributes(layout);

@@ -1,7 +1,7 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { buildCatalog } from "./build-catalog.ts";
 import type { Catalog } from "./catalog.ts";
-import { checkFacts } from "./check-model/check-facts.ts";
+import { checkCopies, checkCycles, checkFacts } from "./check-model/check-facts.ts";
 import { checkSummaries } from "./check-model/check-summaries.ts";
 import { checkFormer, checkFormerNames } from "./check-model/check-former.ts";
 import { checkGrids } from "./check-model/check-grids.ts";
@@ -62,6 +62,8 @@ const inspectMembers = (definition: GraphDefinition, strange: readonly ModelFind
   checkSettings(definition, report);
   checkEdges(definition, report);
   checkFacts(definition, report);
+  checkCopies(definition, report);
+  checkCycles(definition, report);
   checkSummaries(definition, report);
   checkFormer(definition, report);
   checkGrids(definition, report);

@@ -44,13 +44,6 @@ export interface TenantKeys {
   readonly uncovered: readonly PartitionKey[];
 }
 
-// A reference edge is stored under its source's attributes: the path of the edge's row says what they mean. One attribute
-// may be in the ids of both ends; then the source's own key is meant.
-const pathIn = ({ alias = {} }: Shape, path: string): string => {
-  const paths = Object.keys(alias).filter((one) => alias[one] === path);
-  return paths.find((one) => one.startsWith("from.")) ?? paths[0] ?? path;
-};
-
 const coveredBy = (shape: Shape, key: PartitionKey, fields: readonly string[]): TenantKey | undefined => {
   const { parts, type } = key.template;
   const missing = new Set(fields);
@@ -61,7 +54,11 @@ const coveredBy = (shape: Shape, key: PartitionKey, fields: readonly string[]): 
       beginning.push(part);
       continue;
     }
-    const steps = pathIn(shape, part.path).split(".");
+    // A reference edge is stored under its source's attributes: the path of the edge's row says what they mean. One attribute
+    // may be in the ids of both ends; then the source's own key is meant.
+    const { alias = {} } = shape;
+    const named = Object.keys(alias).filter((path) => alias[path] === part.path);
+    const steps = (named.find((path) => path.startsWith("from.")) ?? named[0] ?? part.path).split(".");
     const field = defined(steps.at(-1), "a step");
     if (isOneWay(part.format) || !missing.delete(field)) return undefined;
     beginning.push({ kind: "field", field, part, nested: 0 });

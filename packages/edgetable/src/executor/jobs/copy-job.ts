@@ -74,26 +74,6 @@ const changeCopies = async (job: CopyJob, lease: Lease, position: { value: Posit
   }
 };
 
-const runLeased = async (job: CopyJob): Promise<void> => {
-  const { session, id, settings } = job;
-  const request = { id, kind: "copy", duration: settings.lease, facts: {}, resumes: true } as const;
-  const lease = await step(job, (context) => takeLease(session, request, context));
-  job.lease = lease;
-  const { facts } = lease.job;
-  job.items = Number(facts["items"] ?? 0);
-  job.pass = Number(facts["pass"] ?? 1);
-  const position = { value: facts["position"] ? (JSON.parse(String(facts["position"])) as Position) : undefined };
-  await runJob(session, lease, {
-    facts: (): JobFacts => ({
-      place: String(facts["place"]),
-      items: job.items,
-      pass: job.pass,
-      ...(position.value && { position: JSON.stringify(position.value) }),
-    }),
-    run: () => changeCopies(job, lease, position),
-  });
-};
-
 /** How a job of copies ended. */
 export interface CopiesChanged {
   readonly items: number;
@@ -107,8 +87,29 @@ export interface CopiesChanged {
  * @throws {job.busy} while another process runs it
  * @throws {job.notFound} when it has ended
  */
-export const runCopyJob = (job: CopyJob): Promise<CopiesChanged> =>
-  job.track(runLeased(job).then(() => ({ items: job.items, cost: job.cost })));
+export const runCopyJob = (job: CopyJob): Promise<CopiesChanged> => {
+  const { session, id, settings } = job;
+  const run = async (): Promise<CopiesChanged> => {
+    const request = { id, kind: "copy", duration: settings.lease, facts: {}, resumes: true } as const;
+    const lease = await step(job, (context) => takeLease(session, request, context));
+    job.lease = lease;
+    const { facts } = lease.job;
+    job.items = Number(facts["items"] ?? 0);
+    job.pass = Number(facts["pass"] ?? 1);
+    const position = { value: facts["position"] ? (JSON.parse(String(facts["position"])) as Position) : undefined };
+    await runJob(session, lease, {
+      facts: (): JobFacts => ({
+        place: String(facts["place"]),
+        items: job.items,
+        pass: job.pass,
+        ...(position.value && { position: JSON.stringify(position.value) }),
+      }),
+      run: () => changeCopies(job, lease, position),
+    });
+    return { items: job.items, cost: job.cost };
+  };
+  return job.track(run());
+};
 
 /** Runs a job that a write has just begun, unless another process has taken it over. */
 export const finishCopyJob = async (job: CopyJob): Promise<CopiesChanged> => {

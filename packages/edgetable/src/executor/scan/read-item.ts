@@ -52,16 +52,6 @@ const edgeRow = (name: string, row: Row, attributes: Row = withoutEnds(row)): Ro
   attributes,
 });
 
-const partRow = (catalog: Catalog, name: string, row: Row): Row => {
-  const entry = defined(catalog.parts[name], name);
-  const owner = defined(catalog.nodes[entry.definition.of], entry.definition.of);
-  return {
-    part: name,
-    owner: Object.fromEntries(owner.idFields.flatMap((field) => (row[field] === undefined ? [] : [[field, row[field]]]))),
-    row: without(row, ownerFields(catalog, name)),
-  };
-};
-
 /** An end of an edge, as its row names it. */
 export const endOf = (shape: Shape, row: Row, end: "from" | "to"): { readonly type: string; readonly id: Row } => {
   const id = row[end] as Row;
@@ -175,8 +165,11 @@ export const readItem = (catalog: Catalog, item: Item, options: RowOptions): See
     }
     const row = dumpedRow(catalog, [shape, item], options);
     if (shape.kind === "node") return { kind: "row", name, row: { node: name, row } };
-    if (shape.kind === "part") return { kind: "row", name, row: partRow(catalog, name, row) };
-    return { kind: "row", name, row: edgeRow(name, row) };
+    if (shape.kind === "edge") return { kind: "row", name, row: edgeRow(name, row) };
+    const { of } = defined(catalog.parts[name], name).definition;
+    const { idFields } = defined(catalog.nodes[of], of);
+    const owner = Object.fromEntries(idFields.flatMap((field) => (row[field] === undefined ? [] : [[field, row[field]]])));
+    return { kind: "row", name, row: { part: name, owner, row: without(row, ownerFields(catalog, name)) } };
   } catch (error) {
     if (!isEdgetableError(error)) throw error;
     return { kind: "stray", reason: `it does not read as "${shape.definition}": ${error.message}` };

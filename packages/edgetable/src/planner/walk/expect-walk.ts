@@ -12,15 +12,9 @@ import {
 } from "../../ir/walk-plan.ts";
 import { mostShards } from "../../keys/template.ts";
 import type { Catalog } from "../../schema/catalog.ts";
-import { type AnyEdge, degreeLimit, isSingle } from "../../schema/definition.ts";
+import { degreeLimit, isSingle } from "../../schema/definition.ts";
 import { defined } from "../../util/invariant.ts";
 import { assumedEdges } from "../assumed-rows.ts";
-
-/** How many times as many edges a node has to which an edge led than one that is given. */
-const reachedFactor = (edge: Pick<AnyEdge, "expect" | "multiplicity" | "maxDegree">, end: "from" | "to"): number => {
-  const reached = edge.expect?.reached?.[end];
-  return reached === undefined ? 1 : Math.min(reached, degreeLimit(edge, end) ?? reached) / assumedEdges(edge, end).rows;
-};
 
 /** A closure has no fixed depth: it is assumed to end after so many rounds. */
 const CLOSURE_ROUNDS = 4;
@@ -78,7 +72,12 @@ export const expectHop = (
   const definitions = hop.edges.map((edge) => defined(catalog.edges[edge], edge).definition);
   const sides = sidesOf(hop);
   const keeping = hop.by === "kept" ? Object.keys(hop.kept ?? {}) : [];
-  const factors = sides.flatMap((side) => definitions.map((definition) => reachedFactor(definition, side)));
+  const factors = sides.flatMap((side) =>
+    definitions.map((edge) => {
+      const most = edge.expect?.reached?.[side];
+      return most === undefined ? 1 : Math.min(most, degreeLimit(edge, side) ?? most) / assumedEdges(edge, side).rows;
+    }),
+  );
   const skew = factors.reduce((sum, factor) => sum + factor, 0) / factors.length;
   const [given, reached] = [meanOf(1), meanOf(skew)];
   // A frontier holds each node once. In a closure a node is read in one round only.

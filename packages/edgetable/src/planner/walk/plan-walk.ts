@@ -68,26 +68,6 @@ const planHop = (
   return { ...hop, reading, gathers, expect: expectHop(catalog, hop, { reading, from, isFirst: walk.steps[0] === hop }) };
 };
 
-const planSteps = (planning: WalkPlanning, walk: LogicalWalk): readonly PlannedStep[] => {
-  const { catalog } = planning;
-  let from = 1;
-  return walk.steps.map((step): PlannedStep => {
-    if (step.kind === "hop") {
-      const planned = planHop(planning, walk, { hop: step, from });
-      from = planned.expect.to;
-      return planned;
-    }
-    if (step.kind === "search") {
-      const planned = { ...step, expect: expectSearch(step) };
-      from = planned.expect.to;
-      return planned;
-    }
-    const types = readTypes(step);
-    const unchanged = { from, to: from, requests: 0, readUnits: 0 };
-    return { ...step, expect: types.length > 0 ? expectNodes(catalog, accessOf(catalog, types), from) : unchanged };
-  });
-};
-
 /**
  * Plans a walk: pure.
  *
@@ -109,7 +89,17 @@ export const planWalk = (planning: WalkPlanning, logical: LogicalWalk): WalkPlan
       },
     );
   }
-  const steps = planSteps(planning, walk);
+  let from = 1;
+  const steps = walk.steps.map((step): PlannedStep => {
+    if (step.kind === "hop" || step.kind === "search") {
+      const planned = step.kind === "hop" ? planHop(planning, walk, { hop: step, from }) : { ...step, expect: expectSearch(step) };
+      from = planned.expect.to;
+      return planned;
+    }
+    const read = readTypes(step);
+    const unchanged = { from, to: from, requests: 0, readUnits: 0 };
+    return { ...step, expect: read.length > 0 ? expectNodes(catalog, accessOf(catalog, read), from) : unchanged };
+  });
   const to = steps.at(-1)?.expect.to ?? 1;
   const parts = steps.map((step) => step.expect);
   if (collect.kind === "nodes") parts.push(expectNodes(catalog, nodes, to));

@@ -39,16 +39,8 @@ class Digits {
 const LEAVES = [Set, Uint8Array, Digits] as const;
 const isLeaf = (value: unknown): boolean => typeof value !== "object" || value === null || LEAVES.some((type) => value instanceof type);
 
-const isParent = (value: unknown, step: Step): value is Held => {
-  if (isLeaf(value)) return false;
-  return Array.isArray(value) === (typeof step === "number");
-};
-
 const memberOf = (held: Held, step: Step): unknown =>
   Array.isArray(held) ? held[step as number] : Object.hasOwn(held, step) ? held[step as string] : undefined;
-
-const sameMember = (a: unknown, b: unknown): boolean =>
-  a instanceof Uint8Array ? b instanceof Uint8Array && Buffer.compare(a, b) === 0 : sameValue(a, b);
 
 const changedValue = ({ verb, path, value }: PathChange, before: unknown): unknown => {
   switch (verb) {
@@ -64,9 +56,10 @@ const changedValue = ({ verb, path, value }: PathChange, before: unknown): unkno
     case "delete": {
       if (before !== undefined && !haveOneType(before, value)) return rejectOperand(path);
       const taken = [...(value as ReadonlySet<unknown>)];
-      const left = [...((before as ReadonlySet<unknown> | undefined) ?? [])].filter(
-        (member) => !taken.some((one) => sameMember(one, member)),
-      );
+      const isSame = (one: unknown, member: unknown): boolean =>
+        one instanceof Uint8Array ? member instanceof Uint8Array && Buffer.compare(one, member) === 0 : sameValue(one, member);
+      const members = [...((before as ReadonlySet<unknown> | undefined) ?? [])];
+      const left = members.filter((member) => !taken.some((one) => isSame(one, member)));
       return left.length > 0 ? new Set(left) : undefined;
     }
   }
@@ -108,8 +101,9 @@ const applyOne = (row: Record<string, unknown>, change: PathChange, changed: Cha
   let held: Held = row;
   for (const [at, step] of steps.slice(0, -1).entries()) {
     const next = memberOf(held, step);
-    if (!isParent(next, steps[at + 1]!)) throw noParent(change, at + 1, next);
-    held = next;
+    const isParent = !isLeaf(next) && Array.isArray(next) === (typeof steps[at + 1] === "number");
+    if (!isParent) throw noParent(change, at + 1, next);
+    held = next as Held;
   }
   const last = steps.at(-1)!;
   const value = changed(change, memberOf(held, last));

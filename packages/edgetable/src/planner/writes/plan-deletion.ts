@@ -97,13 +97,6 @@ const findParts = (catalog: Catalog, part: string, id: Row): Sweep => {
   return { plan, row: id, shapes: [part] };
 };
 
-/** True if the items lie in the node's partition, where one Query finds them with everything else. */
-const isInNodesPartition = (catalog: Catalog, node: string, { shape, end, cascade }: Wanted): boolean => {
-  const { partitionKey } = catalog.index;
-  const home = catalog.ends[node]?.partition.source ?? "";
-  return (shape.keys[partitionKey]?.source ?? "") === (cascade ? underPath(end, home) : home);
-};
-
 /**
  * Plans how a node's parts and cascading edges are found: one strongly consistent Query of its
  * partition, and one more for parts that lie elsewhere and for each edge type that only an index finds.
@@ -112,7 +105,12 @@ const isInNodesPartition = (catalog: Catalog, node: string, { shape, end, cascad
  */
 export const planCascade = (catalog: Catalog, { name, id }: DeleteWrite): CascadePlan => {
   const wanted = wantedShapes(catalog, name);
-  const near = wanted.filter((one) => isInNodesPartition(catalog, name, one));
+  // What lies in the node's partition is found by one Query with everything else there.
+  const { partitionKey } = catalog.index;
+  const home = catalog.ends[name]?.partition.source ?? "";
+  const near = wanted.filter(
+    ({ shape, end, cascade }) => (shape.keys[partitionKey]?.source ?? "") === (cascade ? underPath(end, home) : home),
+  );
   const far = wanted.filter((one) => !near.includes(one));
   const sweeps: Sweep[] = [];
   if (near.length > 0) {

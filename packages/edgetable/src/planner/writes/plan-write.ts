@@ -12,12 +12,6 @@ import { planCheck, planCreate, planDelete, planPut, planUpdate } from "./plan-i
 import type * as Upserts from "./plan-upsert.ts";
 import { type Given, openWorkingSet, type Planned, settle, type WorkingSet } from "./working-set.ts";
 
-// What an item holds beside its row for derived attributes.
-const shownRow = (catalog: Catalog, row: Row): Row => {
-  if (!hasFacts(catalog)) return row;
-  return Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith("~")));
-};
-
 // Few programs upsert.
 let upserts: typeof Upserts | undefined;
 
@@ -136,7 +130,9 @@ export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], im
     working.write = at;
     const planned = planOne(working, write);
     if (planned?.kind === "failure") return { kind: "settled", write: at, failure: planned.failure };
-    rows.push(planned?.row && shownRow(catalog, planned.row));
+    // What an item holds beside its row for derived attributes is not shown.
+    const row = planned?.row;
+    rows.push(row && hasFacts(catalog) ? Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith("~"))) : row);
     if (planned?.created !== undefined) (created ??= [])[at] = planned.created;
   }
   const items = settle(working);

@@ -316,7 +316,7 @@ const checkCopy = (definition: GraphDefinition, { place, name, copy, types }: Co
   }
 };
 
-const checkCopies = (definition: GraphDefinition, report: Report): void => {
+export const checkCopies = (definition: GraphDefinition, report: Report): void => {
   const check = (
     place: string,
     own: readonly string[] | undefined,
@@ -356,7 +356,7 @@ const checkCopies = (definition: GraphDefinition, report: Report): void => {
 };
 
 /** A cycle of facts: each change would cause the next one, without end. */
-const checkCycles = (definition: GraphDefinition, report: Report): void => {
+export const checkCycles = (definition: GraphDefinition, report: Report): void => {
   const declared = [...Object.values(definition.nodes), ...Object.values(definition.edges ?? {})].flatMap(({ derived = {} }) =>
     Object.values(derived),
   );
@@ -433,6 +433,4 @@ export const checkFacts = (definition: GraphDefinition, report: Report): void =>
       if (reason !== undefined) report("setting", place, `a transaction cannot keep it: ${reason}. Or set freshness: "stream".`);
     }),
   );
-  checkCopies(definition, report);
-  checkCycles(definition, report);
 };

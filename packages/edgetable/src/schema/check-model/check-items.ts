@@ -200,6 +200,16 @@ const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
   }
 };
 
+/** What is checked of each kind of items. */
+const shapeChecks: readonly ((catalog: Catalog, shape: Shape, report: Report) => void)[] = [
+  checkIdentity,
+  checkLength,
+  checkStoredNames,
+  checkMatches,
+  checkFills,
+  checkFormats,
+];
+
 /** Checks each kind of item by itself: identity, length of keys, stored names, formats. */
 export const checkItems = (catalog: Catalog, report: Report): void => {
   const { index, indexes, typeAttribute } = catalog;
@@ -209,12 +219,7 @@ export const checkItems = (catalog: Catalog, report: Report): void => {
     if (attribute !== undefined && SYSTEM_ATTRIBUTES.includes(attribute))
       report("storedName", "layout", `"${attribute}" is an attribute of Edgetable's own items. Choose another name.`);
   for (const shape of catalog.shapes) {
-    checkIdentity(catalog, shape, report);
-    checkLength(catalog, shape, report);
-    checkStoredNames(catalog, shape, report);
-    checkMatches(catalog, shape, report);
-    checkFills(catalog, shape, report);
-    checkFormats(catalog, shape, report);
+    for (const check of shapeChecks) check(catalog, shape, report);
   }
   for (const { name: edge, definition, shapes, mirrors } of Object.values(catalog.edges)) {
     const { sides, schema } = definition;

@@ -127,24 +127,16 @@ const unreadFields = ({ shape, known, changes }: Wanted, template: Template): re
 
 const isTableKey = ({ index }: Catalog, attribute: string): boolean => attribute === index.partitionKey || attribute === index.sortKey;
 
-/** True if what a field holds afterwards depends on what it holds now. */
-const isRelative = ({ add, append, paths }: Changes, field: string): boolean =>
-  field in add || field in append || (paths?.some(({ steps }) => steps[0] === field) ?? false);
-
 /** True if a computed attribute that holds a changed field needs another field, which the call does not give. */
-const needsImage = (catalog: Catalog, wanted: Wanted): boolean =>
+const needsImage = (catalog: Catalog, wanted: Wanted): boolean => {
+  const { shape, changes } = wanted;
+  const { add, append, paths = [] } = changes;
+  const isRelative = (field: string): boolean => field in add || field in append || paths.some(({ steps }) => steps[0] === field);
   // What is added up may stand in either form.
-  Object.keys(wanted.shape.former ?? {}).some((field) => isRelative(wanted.changes, field)) ||
-  (touchesKeys(wanted.shape, wanted.changes) &&
-    changedAttributes(wanted).some(([attribute, template]) => isTableKey(catalog, attribute) || unreadFields(wanted, template).length > 0));
-
-// What is added to the time of an item that has none would be a time in 1970.
-const withoutExpiry = (shape: Shape, fields: Row): Row => {
-  if (shape.ttl === undefined || !(shape.ttl in fields)) return fields;
-  throw new EdgetableError(
-    "request.unsupportedValue",
-    `"${shape.ttl}" is the expiry time of "${shape.definition}" and cannot be added to. Set the new time.`,
-    { details: { path: shape.ttl, value: fields[shape.ttl] } },
+  if (shape.former && Object.keys(shape.former).some(isRelative)) return true;
+  if (!touchesKeys(shape, changes)) return false;
+  return changedAttributes(wanted).some(
+    ([attribute, template]) => isTableKey(catalog, attribute) || unreadFields(wanted, template).length > 0,
   );
 };
 
@@ -179,7 +171,14 @@ const fieldEffects = (catalog: Catalog, shape: Shape, changes: Changes): Effect 
     const other = otherPlace(shape, field);
     if (other !== undefined && isChanged(changes, field)) remove.push(other);
   }
-  const effect = { set: encode(changes.set), remove, add: encode(withoutExpiry(shape, changes.add)), append: encode(changes.append) };
+  // What is added to the time of an item that has none would be a time in 1970.
+  if (shape.ttl !== undefined && shape.ttl in changes.add)
+    throw new EdgetableError(
+      "request.unsupportedValue",
+      `"${shape.ttl}" is the expiry time of "${shape.definition}" and cannot be added to. Set the new time.`,
+      { details: { path: shape.ttl, value: changes.add[shape.ttl] } },
+    );
+  const effect = { set: encode(changes.set), remove, add: encode(changes.add), append: encode(changes.append) };
   return changes.paths ? { ...effect, paths: pathRules().encode(changes.paths, storedIn) } : effect;
 };
 

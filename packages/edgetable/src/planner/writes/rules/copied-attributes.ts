@@ -288,16 +288,6 @@ const stageJob = (working: WorkingSet, onto: CopyFact["onto"], { node, entry, en
   jobs.push(id);
 };
 
-const copyChanges = (values: Readonly<Record<string, unknown>>) => {
-  const set: Record<string, unknown> = {};
-  const remove: string[] = [];
-  for (const name in values) {
-    if (values[name] === undefined) remove.push(name);
-    else set[name] = values[name];
-  }
-  return { set, remove, add: {}, append: {} };
-};
-
 /** A row with copies, as it was found, and all places where it is stored. */
 interface Copying {
   readonly subject: Exclude<Subject, { readonly kind: "node" }>;
@@ -313,7 +303,11 @@ const stageRefresh = (working: WorkingSet, copying: Copying, { values, others, i
   if (isWrittenWhole(working, copying)) return;
   const { catalog, given } = working;
   const digits: Digits = (field) => loops.digits.get(field);
-  const changes = copyChanges(values);
+  const changes = { set: {} as Record<string, unknown>, remove: [] as string[], add: {}, append: {} };
+  for (const name in values) {
+    if (values[name] === undefined) changes.remove.push(name);
+    else changes.set[name] = values[name];
+  }
   const read = image[COPY_REVISION];
   if (rises) changes.set[COPY_REVISION] = Math.max(given.now ?? 0, read && "N" in read ? Math.abs(Number(read.N)) + 1 : 0);
   const look = others.looksAt(catalog, { subject, before, after: undefined, changes });
