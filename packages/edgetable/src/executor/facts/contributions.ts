@@ -13,7 +13,7 @@ import { edgeCopies, type EdgeCopy, shapeBetween } from "../../planner/writes/ru
 import { storedAt } from "../../planner/writes/rules/stored-digits.ts";
 import type { Subject } from "../../planner/writes/working-set.ts";
 import { exactText } from "../../keys/template.ts";
-import { encodeValue, keepDigits } from "../../requests/attribute-value.ts";
+import { encodeDate, encodeValue, keepDigits } from "../../requests/attribute-value.ts";
 import { decodeItem, refers, shapeOf } from "../../requests/decode-item.ts";
 import { digitsIn, encodeField, keyIfComplete, keyOfItem } from "../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry, NodeEntry, Shape } from "../../schema/catalog.ts";
@@ -167,10 +167,13 @@ const tiedRows = (catalog: Catalog, item: Item | null | undefined): readonly Hel
   return shapes.flatMap((one) => readTiedRow(catalog, one, item) ?? []);
 };
 
-/** The stored form of a field; undefined of a time that another program wrote in a form that cannot be read. It does not count. */
+/**
+ * The stored form of a value as attributes that hold what was derived of it have it: that of a time of expiry, which is a number, is
+ * that of a Date. Undefined of a time that another program wrote in a form that cannot be read. It does not count.
+ */
 const encodeIfReadable = (shape: Shape, field: string, value: unknown): AttributeValue | undefined => {
   try {
-    return encodeField(shape, field, value);
+    return value instanceof Date && field === shape.ttl ? encodeDate(value, field) : encodeField(shape, field, value);
   } catch (error) {
     if (isEdgetableError(error, "request.unsupportedValue")) return undefined;
     throw error;
