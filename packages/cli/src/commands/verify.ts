@@ -29,7 +29,15 @@ const total = (kinds: readonly KindReport[], which: "count" | "repaired"): numbe
 const thousands = (count: number, noun: string): string => `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Kinds whose sentence is the same for every finding: the values tell them apart. */
-const TOLD_BY_VALUES: ReadonlySet<string> = new Set(["storedKey", "indexKey", "wrongShard", "drift", "typeAttribute", "staleCopy"]);
+const TOLD_BY_VALUES: ReadonlySet<string> = new Set([
+  "storedKey",
+  "indexKey",
+  "wrongShard",
+  "drift",
+  "otherForm",
+  "typeAttribute",
+  "staleCopy",
+]);
 
 const valuesText = ({ kind, attribute, stored, expected }: Finding): string => {
   if (!TOLD_BY_VALUES.has(kind) || attribute === undefined) return "";

@@ -1,11 +1,10 @@
 import type { Term, UpdateStep } from "../ir/write-plan.ts";
-import { sameAttribute } from "../requests/attribute-value.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
-import { attributeOf, keyOfItem, storeField } from "../requests/encode-item.ts";
-import { type Catalog, definitionOf, otherPlace } from "../schema/catalog.ts";
+import { otherForm } from "../executor/scan/other-forms.ts";
+import { keyOfItem } from "../requests/encode-item.ts";
+import { type Catalog, definitionOf } from "../schema/catalog.ts";
 import { attributeSchemas } from "../schema/standard-schema.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
-import { own } from "../util/row.ts";
 import { type Finding, unfitAs, unreadable } from "./stale-keys.ts";
 
 const STALE = { reason: "staleRead" } as const;
@@ -31,12 +30,9 @@ export const findOldForms = (catalog: Catalog, item: Item): Finding => {
         const says = `"${field}" would not fit its schema: ${issue}.`;
         return unfitAs(catalog, item, { shape, attribute: field, problem: "notConvertible", says });
       }
-      const [place, other] = [attributeOf(shape, field), otherPlace(shape, field)];
-      if (place === undefined) continue;
-      const stored = own(item, place);
-      const wanted = storeField(shape, field, value);
-      const elsewhere = other === undefined ? undefined : own(item, other);
-      if (sameAttribute(stored, wanted) && elsewhere === undefined) continue;
+      const held = otherForm(shape, item, row, field);
+      if (!held) continue;
+      const { place, other, stored, wanted, elsewhere } = held;
       set[place] = wanted;
       terms.push({ kind: "equals", attribute: place, value: stored, failure: STALE });
       if (other === undefined) continue;

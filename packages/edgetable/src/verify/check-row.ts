@@ -13,6 +13,7 @@ import { derivedNames } from "../schema/facts.ts";
 import { timeNames } from "../schema/timestamps.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { own, valueAt } from "../util/row.ts";
+import { otherForm } from "../executor/scan/other-forms.ts";
 import { withoutEnds } from "../executor/scan/read-item.ts";
 import type { Finding } from "./finding.ts";
 import type { SeenRow } from "./see-item.ts";
@@ -135,11 +136,48 @@ const checkComputed = (catalog: Catalog, seen: SeenRow, draft: Draft): void => {
   mend(typeAttribute);
 };
 
+/** The renamed and retyped attributes of which all items have been converted: see {@link convertedField}. */
+export type Converted = ReadonlySet<string>;
+
+export const convertedField = (shape: Shape, field: string): string => `${shape.id} ${field}`;
+
+const checkForms = ({ shape, item, row, key }: SeenRow, converted: Converted, draft: Draft): void => {
+  for (const field in shape.former) {
+    if (!converted.has(convertedField(shape, field))) continue;
+    try {
+      const held = otherForm(shape, item, row, field);
+      if (!held) continue;
+      const { place, other, stored, wanted, elsewhere } = held;
+      const isNamed = elsewhere !== undefined && other !== undefined;
+      const attribute = isNamed ? other : place;
+      const reason = isNamed
+        ? `Items hold it as "${place}" since they were converted: a program of another model wrote it.`
+        : "Items hold it with another type since they were converted: a program of another model wrote it.";
+      const found = shown(isNamed ? elsewhere : stored);
+      draft.findings.push({
+        kind: "otherForm",
+        key,
+        definition: shape.definition,
+        attribute,
+        stored: found,
+        expected: shown(wanted),
+        reason,
+      });
+      draft.set[place] = wanted;
+      if (isNamed) draft.remove.push(other);
+    } catch (error) {
+      // A value that the new form does not take: its schema refuses it, or reads convert it.
+      if (!isEdgetableError(error)) throw error;
+    }
+  }
+};
+
 /** Compares a row's own item with what the model computes for the row. Pure, and without garbage where nothing is wrong. */
-export const checkRow = (catalog: Catalog, seen: SeenRow): RowCheck => {
+export const checkRow = (catalog: Catalog, seen: SeenRow, converted?: Converted): RowCheck => {
   const { shape, item, row, key } = seen;
   const draft: Draft = { findings: [], set: {}, remove: [] };
   checkComputed(catalog, seen, draft);
+  if (converted && shape.former) checkForms(seen, converted, draft);
   for (const { field, value, copy } of driftedFields(shape, item, row)) {
     const attribute = shape.stored[field] ?? field;
     draft.findings.push({

@@ -9,6 +9,7 @@ export const findingKinds = {
   indexKey: "an index key that differs from what the model computes, is missing, or stands alone",
   wrongShard: "an item in a shard where no reader looks for it",
   drift: "an attribute that repeats a value of the key and differs from it",
+  otherForm: "a renamed or retyped attribute in the form that items do not have any more",
   typeAttribute: "an item without the attribute that names its type",
   unreadable: "an attribute of Edgetable's own with a text where a number belongs, or with no JSON",
   invalid: "a row that its schema refuses",

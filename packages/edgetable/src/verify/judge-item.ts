@@ -19,7 +19,7 @@ const DAY = 86_400_000;
 /** Judges a row by its own item alone. */
 export const judgeOwnItem = (judging: Judging, seen: SeenRow): void => {
   const { key, item, shape } = seen;
-  const { findings, ...wrong } = checkRow(judging.catalog, seen);
+  const { findings, ...wrong } = checkRow(judging.catalog, seen, judging.circumstances.converted);
   const moved = findings.filter(({ kind }) => kind === "storedKey");
   for (const finding of moved)
     report(judging, finding, none("Read the row by the key that is stored, put it again, and delete this item."));

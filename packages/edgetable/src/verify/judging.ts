@@ -8,6 +8,7 @@ import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { FollowedRow } from "../schema/grid-parts.ts";
 import type { Finding, Mend, Problem } from "./finding.ts";
+import type { Converted } from "./check-row.ts";
 import type { Differing } from "./relations.ts";
 
 /** What a node's edges and parts add up to, by the attributes that keep it: read as an item that holds the numbers. */
@@ -53,6 +54,8 @@ export interface Circumstances {
   readonly differing: Differing;
   /** Whether derived attributes that the stream keeps are judged. */
   readonly streamed: boolean;
+  /** Renamed and retyped attributes that items have in the model's form alone. */
+  readonly converted: Converted | undefined;
   /** Keys of facts that are kept for what is not there, by the key of an item that tells of it: see {@link keyId}. */
   readonly unshown: ReadonlyMap<string, ReadonlySet<string>>;
   /** Milliseconds since 1970. */

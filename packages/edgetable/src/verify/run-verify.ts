@@ -8,7 +8,7 @@ import { keyOfItem } from "../requests/encode-item.ts";
 import type { Key } from "../transport/operations.ts";
 import { hasPassed } from "../util/time.ts";
 import { leadsOn, repairsBefore } from "./chain.ts";
-import { checkRow, validateSeen } from "./check-row.ts";
+import { checkRow, type Converted, validateSeen } from "./check-row.ts";
 import type { Collector, KindReport } from "./collect.ts";
 import type { Finding, Problem } from "./finding.ts";
 import { openFolds } from "./fold-memos.ts";
@@ -28,6 +28,8 @@ export interface VerifySettings {
   readonly units: number | undefined;
   readonly differing: Differing;
   readonly streamed: boolean;
+  /** Renamed and retyped attributes that items have in the model's form alone. @default none is looked at */
+  readonly converted?: Converted | undefined;
   readonly documents: DocumentKeeper | undefined;
   readonly settle: number;
   /**
@@ -108,14 +110,14 @@ const openCandidates = (
   told: (finding: Finding) => void = () => undefined,
 ): Candidates => {
   const { run, settings, collector } = verification;
-  const { settle, trustsIndexes, staleAfter, differing, streamed, documents, repair } = settings;
+  const { settle, trustsIndexes, staleAfter, differing, streamed, converted, documents, repair } = settings;
   const settling: Settling = {
     run,
     settle,
     trustsIndexes,
     staleAfter,
     documents,
-    circumstances: () => ({ scope, differing, streamed, unshown }),
+    circumstances: () => ({ scope, differing, streamed, converted, unshown }),
   };
   let keys: Key[] = [];
   const running = new Set<Promise<void>>();
@@ -223,7 +225,8 @@ const passAlone = async (verification: Verification): Promise<void> => {
       if (seen.kind === "row" && !isSuspicious) {
         const valid = validateSeen(catalog, seen);
         if (valid instanceof Promise) slow.push(valid.then((finding) => finding && seen.key));
-        isSuspicious = checkRow(catalog, seen).findings.length > 0 || (valid !== undefined && !(valid instanceof Promise));
+        isSuspicious =
+          checkRow(catalog, seen, settings.converted).findings.length > 0 || (valid !== undefined && !(valid instanceof Promise));
       }
       const full = isSuspicious ? candidates.add(seen.key) : undefined;
       if (full) await full;

@@ -1,14 +1,16 @@
 import { driverOf } from "../client/driver.ts";
 import { checkJobName, LEASE } from "../client/job-options.ts";
-import { type Cost, Meter } from "../executor/call.ts";
+import { addCosts, type Cost, Meter } from "../executor/call.ts";
 import { bookkeeping, takeLease } from "../executor/jobs/job-store.ts";
 import { newRun, REQUEST_DEADLINE, type Run, runJob } from "../executor/jobs/run-job.ts";
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import { readRecord } from "../executor/model-record.ts";
 import { newToken } from "../executor/run-write.ts";
 import type { Session } from "../executor/session.ts";
 import { compareRow, followDocuments } from "../grids/keep-values.ts";
 import { loadRules } from "../planner/writes/rules/index.ts";
 import { checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
+import { convertedField, type Converted } from "./check-row.ts";
 import { type KindReport, openCollector } from "./collect.ts";
 import type { Finding } from "./finding.ts";
 import type { RepairWrite } from "./repair.ts";
@@ -123,6 +125,30 @@ const verifyChecks: OptionChecks<VerifyOptions> = {
   onWrite: "function",
   onProgress: "function",
   progressEvery: [1, 600_000],
+};
+
+/** The renamed and retyped attributes of which the table's record says that items have the form which the model writes. */
+const convertedFields = async (session: Session, run: Run): Promise<Converted | undefined> => {
+  const { catalog, effects } = session;
+  const shapes = catalog.shapes.filter(({ former }) => former);
+  if (shapes.length === 0) return undefined;
+  const deadline = Math.min(run.deadline, effects.now() + REQUEST_DEADLINE);
+  const meter = new Meter(0);
+  try {
+    const { current } = await readRecord(session, { meter, signal: run.signal, deadline });
+    run.cost = addCosts(run.cost, meter.cost);
+    return new Set(
+      shapes.flatMap((shape) =>
+        Object.entries(shape.former ?? {})
+          .filter(([field, { stored }]) => current?.model.items[shape.id]?.former?.[field]?.stored === stored)
+          .map(([field]) => convertedField(shape, field)),
+      ),
+    );
+  } catch (error) {
+    // The verification names a record that does not read.
+    if (!isEdgetableError(error, "migrate.brokenRecord")) throw error;
+    return undefined;
+  }
 };
 
 /** One call of `verify`. */
@@ -266,7 +292,8 @@ export const verify = async (db: object, options: VerifyOptions = {}): Promise<V
   const work = async (): Promise<VerifyReport> => {
     await loadRules(session.catalog);
     try {
-      return job === undefined ? await runAndReport(await openVerification(call, undefined)) : await runAsJob(call, job);
+      const told: VerifyCall = { ...call, settings: { ...settings, converted: await convertedFields(session, run) } };
+      return job === undefined ? await runAndReport(await openVerification(told, undefined)) : await runAsJob(told, job);
     } catch (error) {
       if (!isEdgetableError(error, "execute.aborted")) throw error;
       // A request that was under way says nothing of the rest.
