@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import type { TableDifference } from "edgetable";
+import { tableRemedy } from "edgetable/check";
 import { endpointOf, withGraph } from "../connection.ts";
 import { exitCode, type ExitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
@@ -11,14 +11,9 @@ const place = (call: Invocation): string =>
   endpointOf(call) ?? (call.options.region === undefined ? "the AWS region of the environment" : `AWS, ${call.options.region}`);
 
 /** What brings a table that differs to its model. */
-const remedyFor = (differences: readonly TableDifference[]): string => {
-  const places = differences.filter(({ harmless }) => !harmless);
-  if (places.every(({ place: where }) => where === "stream")) return "Switch its stream on: edgetable table create --stream";
-  const fixed = places.filter((one) => one.table !== "missing" && !["time to live", "stream"].includes(one.place));
-  const migrate = "Migrate the table: edgetable migrate plan, then edgetable migrate run --finish when every program uses this model.";
-  if (fixed.length === 0) return migrate;
-  if (!fixed.every(({ place: where }) => where.startsWith("index "))) return "Change the model's layout, or use another table.";
-  return `DynamoDB cannot change an index: give the new one another name. ${migrate}`;
+const HOW = {
+  migrate: "Migrate the table: edgetable migrate plan, then edgetable migrate run --finish when every program uses this model.",
+  stream: "Switch its stream on: edgetable table create --stream",
 };
 
 const createCommand = defineCommand<{ readonly stream?: boolean }>({
@@ -58,7 +53,7 @@ const diffCommand = defineCommand({
         const columns = [{ title: "place" }, { title: "model" }, { title: "table" }, { title: "matters", flexible: false }];
         const rows = differences.map((one) => [one.place, one.model, one.table, one.harmless ? "no" : "yes"]);
         if (rows.length > 0) out.write(`${renderTable({ columns, rows }, out.columns, call.style)}\n`);
-        const verdict = matches ? "matches the model." : `does not match the model.\n${remedyFor(differences)}`;
+        const verdict = matches ? "matches the model." : `does not match the model.\n${tableRemedy(differences, HOW)}`;
         out.write(`The table ${table} ${verdict}\n`);
       }
       return matches ? exitCode.ok : exitCode.no;

@@ -8,6 +8,7 @@ export { shardsOf, type ShardedKind, type ShardPartition } from "./shards-of.ts"
 export { exampleItems, tableDesign, type TableDesign } from "./table-design.ts";
 export { factWhere, type Condition, type Conditions } from "../ir/condition.ts";
 export { valueWithin, type PathSteps } from "../schema/attribute-path.ts";
+export { tableRemedy } from "../requests/table.ts";
 export { RESERVED_NAMES } from "../schema/check-model/check-names.ts";
 export { isFieldPart } from "../schema/grid-parts.ts";
 export { tenantKeys, type PartitionKey, type TenantKey, type TenantKeys } from "../schema/tenant-keys.ts";

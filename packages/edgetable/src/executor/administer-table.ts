@@ -1,5 +1,5 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
-import { compareExpiry, compareTable, createTableInput, expiryOf, IMAGES, type TableDifference } from "../requests/table.ts";
+import { compareExpiry, compareTable, createTableInput, expiryOf, IMAGES, type TableDifference, tableRemedy } from "../requests/table.ts";
 import { keptByStream } from "../schema/catalog.ts";
 import type { TableDescription } from "../transport/operations.ts";
 import { noteComplete } from "./run-read.ts";
@@ -48,15 +48,11 @@ const unlessDone = async (sent: Promise<unknown>, isDone: (error: EdgetableError
   }
 };
 
-const MIGRATE =
-  "To change the table, run edgetable migrate run --finish, or db.migrations.run({ finish: true }), when every program uses this model.";
-
 /** What to do about a table that differs. */
-const remedyFor = (differences: readonly TableDifference[]): string => {
-  const fixed = differences.filter((one) => one.table !== "missing" && one.place !== "time to live");
-  if (fixed.length === 0) return MIGRATE;
-  if (!fixed.every(({ place }) => place.startsWith("index "))) return "Change the model's layout, or use another table.";
-  return `DynamoDB cannot change an index: give the new one another name. ${MIGRATE}`;
+const HOW = {
+  migrate:
+    "To change the table, run edgetable migrate run --finish, or db.migrations.run({ finish: true }), when every program uses this model.",
+  stream: "Switch its stream on: db.table.create({ stream: true }).",
 };
 
 /** @throws {table.mismatch} when a difference is not harmless */
@@ -64,7 +60,7 @@ const checkDifferences = (table: string, found: readonly TableDifference[]): voi
   const differences = found.filter((one) => !one.harmless);
   if (differences.length === 0) return;
   const list = differences.map((one) => `${one.place}: the model says ${one.model}, the table ${one.table}`).join("; ");
-  throw new EdgetableError("table.mismatch", `The table "${table}" does not fit the model: ${list}. ${remedyFor(differences)}`, {
+  throw new EdgetableError("table.mismatch", `The table "${table}" does not fit the model: ${list}. ${tableRemedy(differences, HOW)}`, {
     details: { table, differences },
   });
 };

@@ -72,6 +72,23 @@ export interface TableDifference {
   readonly harmless: boolean;
 }
 
+/**
+ * What to do about a table that differs from its model, as a sentence or two.
+ *
+ * @param how how the caller's reader migrates a table, and switches its stream on
+ */
+export const tableRemedy = (
+  differences: readonly TableDifference[],
+  how: { readonly migrate: string; readonly stream: string },
+): string => {
+  const places = differences.filter(({ harmless }) => !harmless);
+  if (places.every(({ place }) => place === "stream")) return how.stream;
+  const fixed = places.filter(({ place, table }) => table !== "missing" && place !== "time to live" && place !== "stream");
+  if (fixed.length === 0) return how.migrate;
+  if (!fixed.every(({ place }) => place.startsWith("index "))) return "Change the model's layout, or use another table.";
+  return `DynamoDB cannot change an index: give the new one another name. ${how.migrate}`;
+};
+
 const describeKeys = (keys: readonly KeySchemaElement[] | undefined): string =>
   (keys ?? []).map((key) => `${key.KeyType} ${key.AttributeName}`).join(", ");
 
