@@ -41,9 +41,15 @@ const levelsOf = (catalog: Catalog): ReadonlyMap<string, number> => {
   return levels;
 };
 
-/** True if others follow from a derived attribute, or copy it. */
-export const leadsOn = (catalog: Catalog, { definition, attribute }: Pick<Finding, "definition" | "attribute">): boolean =>
-  linksOf(catalog).some(({ sources }) => sources.some(([owner, name]) => owner === definition && name === attribute));
+/** Findings whose repair adds or removes a whole edge or part. */
+const WHOLE: ReadonlySet<Finding["kind"]> = new Set(["oneSided", "dangling", "leftEdge", "orphanedPart"]);
+
+/** True if others follow from what was mended: from a derived attribute, or from an edge or part that the stream counts. */
+export const leadsOn = (catalog: Catalog, { kind, definition, attribute }: Pick<Finding, "kind" | "definition" | "attribute">): boolean => {
+  if (linksOf(catalog).some(({ sources }) => sources.some(([owner, name]) => owner === definition && name === attribute))) return true;
+  const { aggregates, summaries } = catalog.facts;
+  return WHOLE.has(kind) && [...aggregates, ...summaries].some(({ over, freshness }) => over.name === definition && freshness === "stream");
+};
 
 const known = new WeakMap<Catalog, ReadonlyMap<string, number>>();
 
