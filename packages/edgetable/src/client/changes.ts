@@ -140,15 +140,6 @@ export const withoutComputed = ({ derived, times }: WrittenType, row: Row): Row 
   return rest;
 };
 
-const whyFixed = ({ name, shape, key }: WrittenType, attribute: string): string => {
-  const mend = shape?.kind === "edge" ? "Link a new edge and unlink this one." : "Create a new item and delete this one.";
-  const which =
-    shape?.kind === "edge" && key.includes(attribute)
-      ? ` To say which of several edges to change, pass { key: { ${attribute} } } as option.`
-      : "";
-  return `"${attribute}" of "${name}" cannot change. ${mend}${which}`;
-};
-
 const setVersion = ({ name }: WrittenType, mend: string): EdgetableError =>
   new EdgetableError("schema.immutableAttribute", `"${VERSION}" of "${name}" counts its writes and cannot be set. ${mend}`, {
     details: { attribute: VERSION },
@@ -199,7 +190,13 @@ export const readChanges = (written: WrittenType, given: Row): Changes => {
   const fixed = fields.find((field) => written.fixed.includes(field));
   if (fixed !== undefined) {
     if (written.version && fixed === VERSION) throw setVersion(written, "To check it, pass the option `ifVersion`.");
-    throw new EdgetableError("schema.immutableAttribute", whyFixed(written, fixed), { details: { attribute: fixed } });
+    const { name, shape, key } = written;
+    const isEdge = shape?.kind === "edge";
+    const mend = isEdge ? "Link a new edge and unlink this one." : "Create a new item and delete this one.";
+    const which = isEdge && key.includes(fixed) ? ` To say which of several edges to change, pass { key: { ${fixed} } } as option.` : "";
+    throw new EdgetableError("schema.immutableAttribute", `"${fixed}" of "${name}" cannot change. ${mend}${which}`, {
+      details: { attribute: fixed },
+    });
   }
   if (changes.paths) checkOverlap(written, changes, whole);
   const twice = whole.find((field, at) => whole.indexOf(field) !== at);

@@ -18,25 +18,6 @@ export interface Patterns<Named extends Readonly<Record<string, AnyPattern>> = R
 
 const loadRun = loadOnce(async () => import("./run-patterns.ts"));
 
-const checkPatterns = (patterns: Readonly<Record<string, Partial<AnyPattern> | null>>): void => {
-  const findings: { readonly rule: "setting"; readonly place: string; readonly message: string }[] = [];
-  for (const name of namesIn(patterns, "patterns")) {
-    const pattern = patterns[name];
-    const report = (message: string): unknown => findings.push({ rule: "setting", place: name, message });
-    if (typeof pattern !== "object" || pattern === null) {
-      report("this is not a pattern: write { question, example, ask }.");
-      continue;
-    }
-    if (typeof pattern.question !== "string") report("`question` is missing: write the question in words.");
-    if (!("example" in pattern)) report("`example` is missing: give example parameters, or {} if `ask` needs none.");
-    if (typeof pattern.ask !== "function") report("`ask` must be a function (db, parameters) that returns a call.");
-  }
-  if (findings.length === 0) return;
-  const head = findings.length === 1 ? "The patterns have a mistake" : `The patterns have ${findings.length} mistakes`;
-  const list = findings.map(({ place, message }) => `- ${place}: ${message}`).join("\n");
-  throw new EdgetableError("schema.invalidModel", `${head}:\n${list}`, { details: { findings } });
-};
-
 type IsUnion<Type, Whole = Type> = Type extends unknown ? ([Whole] extends [Type] ? false : true) : never;
 
 // The literals of an example stand for all values of their type; of several, a type names them itself.
@@ -80,7 +61,24 @@ export const definePatterns = <
   graph: Graph<N, E, P, Indexed>,
   patterns: { readonly [Name in keyof Parameters]: Pattern<Db<N, E, P, Indexed>, Parameters[Name], unknown> },
 ): Patterns<{ readonly [Name in keyof Parameters]: Pattern<Db<N, E, P, Indexed>, Widened<Parameters[Name]>, unknown> }> => {
-  checkPatterns(patterns);
+  const given = patterns as Readonly<Record<string, Partial<AnyPattern> | null>>;
+  const findings: { readonly rule: "setting"; readonly place: string; readonly message: string }[] = [];
+  for (const name of namesIn(given, "patterns")) {
+    const pattern = given[name];
+    const report = (message: string): unknown => findings.push({ rule: "setting", place: name, message });
+    if (typeof pattern !== "object" || pattern === null) {
+      report("this is not a pattern: write { question, example, ask }.");
+      continue;
+    }
+    if (typeof pattern.question !== "string") report("`question` is missing: write the question in words.");
+    if (!("example" in pattern)) report("`example` is missing: give example parameters, or {} if `ask` needs none.");
+    if (typeof pattern.ask !== "function") report("`ask` must be a function (db, parameters) that returns a call.");
+  }
+  if (findings.length > 0) {
+    const head = findings.length === 1 ? "The patterns have a mistake" : `The patterns have ${findings.length} mistakes`;
+    const list = findings.map(({ place, message }) => `- ${place}: ${message}`).join("\n");
+    throw new EdgetableError("schema.invalidModel", `${head}:\n${list}`, { details: { findings } });
+  }
   return Object.freeze({ kind: "patterns", graph: graph as AnyGraph, patterns: patterns as never });
 };
 

@@ -61,24 +61,6 @@ export const explainEach = async (db: unknown, patterns: Readonly<Record<string,
   );
 };
 
-const joinExplanations = (parts: readonly Explanation[]): Explanation => {
-  const [first] = parts;
-  if (!first) throw new EdgetableError("plan.invalidOption", "combine() needs at least one call.");
-  const requests: Explanation["requests"][number][] = [];
-  const notes: string[] = [];
-  const cost = { requests: 0, readUnits: 0 };
-  let consistency: Explanation["consistency"] = "strong";
-  for (const part of parts) {
-    if (!explainsRead(part)) throw new EdgetableError("plan.invalidOption", "combine() takes reads and walks; one of its calls writes.");
-    requests.push(...part.requests);
-    notes.push(...part.notes);
-    cost.requests += part.cost.requests;
-    cost.readUnits += part.cost.readUnits;
-    if (part.consistency !== "strong") consistency = "eventual";
-  }
-  return { ...first, requests, consistency, cost, notes };
-};
-
 /** One call of several named ones; see `combine`. */
 export const combineCalls = <Answer>(
   calls: readonly (readonly [name: string, call: Call<unknown, Explanation>])[],
@@ -102,5 +84,23 @@ export const combineCalls = <Answer>(
     }
     return { value: join(answers), cost, requests, missing, strays, drifted: { items, first } };
   };
-  return createCall(async () => joinExplanations(await Promise.all(calls.map(([, call]) => call.explain()))), make);
+  const explain = async (): Promise<Explanation> => {
+    const parts = await Promise.all(calls.map(([, call]) => call.explain()));
+    const [first] = parts;
+    if (!first) throw new EdgetableError("plan.invalidOption", "combine() needs at least one call.");
+    const requests: Explanation["requests"][number][] = [];
+    const notes: string[] = [];
+    const cost = { requests: 0, readUnits: 0 };
+    let consistency: Explanation["consistency"] = "strong";
+    for (const part of parts) {
+      if (!explainsRead(part)) throw new EdgetableError("plan.invalidOption", "combine() takes reads and walks; one of its calls writes.");
+      requests.push(...part.requests);
+      notes.push(...part.notes);
+      cost.requests += part.cost.requests;
+      cost.readUnits += part.cost.readUnits;
+      if (part.consistency !== "strong") consistency = "eventual";
+    }
+    return { ...first, requests, consistency, cost, notes };
+  };
+  return createCall(explain, make);
 };

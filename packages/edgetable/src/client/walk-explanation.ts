@@ -1,6 +1,5 @@
 import { pathsOf } from "../ir/condition.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
-import type { QueryStep } from "../ir/physical-plan.ts";
 import { endsByGet, type LogicalWalk, type PlannedHop, type WalkPlan } from "../ir/walk-plan.ts";
 import { partitionsOf, shareOf } from "../requests/encode-partitions.ts";
 import { bindQuery } from "../requests/encode-read.ts";
@@ -38,9 +37,6 @@ export interface ExplainedWalk {
   readonly storeCursor: { readonly seconds: number } | undefined;
 }
 
-/** A step for a node that is not known yet: the rest of its keys is not known either. */
-const forAnyNode = (step: QueryStep): QueryStep => ({ ...step, sort: step.sort?.template.fields.length ? undefined : step.sort });
-
 const afterHop = ({ direction, edges }: PlannedHop): string => `each node before ${direction}("${edges.join('", "')}")`;
 
 const explainHop = (
@@ -56,7 +52,9 @@ const explainHop = (
     const partitions = first && source.scatter ? partitionsOf(catalog, source, binding).map(({ text }) => text) : undefined;
     // The key of a node that is not known yet is shown as its template.
     const partition = first ? partitions?.[0] : source.partition.source;
-    const { input } = bindQuery(catalog, first ? source : forAnyNode(source), { binding, livingAt, partition, filters });
+    // Nor is the rest of its keys known.
+    const sort = first || !source.sort?.template.fields.length ? source.sort : undefined;
+    const { input } = bindQuery(catalog, { ...source, sort }, { binding, livingAt, partition, filters });
     const share = partitions && hop.limit !== undefined ? shareOf(limit, partitions.length) : limit;
     return {
       operation: "Query",

@@ -171,19 +171,6 @@ const transactOptions: OptionChecks<TransactOptions> = {
   },
 };
 
-/** The error of a transaction that did not happen: it names each call that failed itself. */
-const notTransacted = (
-  driver: WriteDriver,
-  writes: readonly LogicalWrite[],
-  value: TransactOutcome<readonly WriteOutcome<unknown>[]>,
-): EdgetableError => {
-  const failed: string[] = [];
-  for (const [at, outcome] of value.outcomes.entries())
-    if (!outcome.ok && outcome.reason !== "rolledBack")
-      failed.push(`call ${at + 1}, ${whatOf(driver, writes[at]!)}: ${showReason(outcome)}`);
-  return new EdgetableError("execute.notWritten", `The transaction did not happen: ${failed.join("; ")}.`, { details: { ...value } });
-};
-
 /** Makes several writes together. */
 export const transactOf =
   (driver: WriteDriver): Transact =>
@@ -215,7 +202,11 @@ export const transactOf =
     const orThrow = async (run?: RunOptions): Promise<Outcome> => {
       const outcome = run === undefined ? await call : await call.run(run);
       if (outcome.ok) return outcome;
-      throw notTransacted(driver, writes, outcome);
+      const failed: string[] = [];
+      for (const [at, one] of outcome.outcomes.entries())
+        if (!one.ok && one.reason !== "rolledBack") failed.push(`call ${at + 1}, ${whatOf(driver, writes[at]!)}: ${showReason(one)}`);
+      const message = `The transaction did not happen: ${failed.join("; ")}.`;
+      throw new EdgetableError("execute.notWritten", message, { details: { ...outcome } });
     };
     return Object.assign(call, { orThrow }) as never;
   };

@@ -1,5 +1,5 @@
 import { mostShards, templatesOverlap, type FieldPart, type Template } from "../../keys/template.ts";
-import { nameList, type Catalog, type Shape } from "../../schema/catalog.ts";
+import { nameList, type Shape } from "../../schema/catalog.ts";
 import { type IndexExpectation, fullEntry } from "../../schema/layout.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { distinct, nameOf, placesIn } from "../index-places.ts";
@@ -91,24 +91,6 @@ interface Expected {
   readonly shapes: readonly Shape[];
 }
 
-const expectedRates = (catalog: Catalog): readonly Expected[] => {
-  const all: Expected[] = [];
-  for (const [index, declared] of Object.entries(catalog.definition.indexes ?? {})) {
-    const attributes = catalog.indexes.find(({ name }) => name === index)?.partitionKeys ?? [];
-    for (const [definition, entry] of Object.entries(declared.entries)) {
-      const { expect } = fullEntry(declared, entry);
-      const shapes = catalog.shapes.filter((shape) => shape.definition === definition && attributes.every((name) => name in shape.keys));
-      if (expect) all.push({ index, attributes, definition, expect, shapes });
-    }
-  }
-  for (const [index, { partitionKey, expect }] of Object.entries(catalog.layout.indexes ?? {})) {
-    const attributes = nameList(partitionKey);
-    const shapes = catalog.shapes.filter((shape) => attributes.every((name) => name in shape.keys));
-    if (expect) all.push({ index, attributes, definition: index, expect, shapes });
-  }
-  return all;
-};
-
 const shardAdvice = ({ index, attributes, definition, expect, shapes }: Expected): readonly Advice[] => {
   const about = { rule: "fewShards", concern: CONCERNS.batch, definition } as const;
   const { shards, searches } = recommendShards({ itemBytes: Math.max(...shapes.map(({ bytes }) => bytes), 1), ...expect });
@@ -182,4 +164,20 @@ export const hotCounter: AdviceRule = ({ facts, edges }) => {
 };
 
 /** Shards that are too few, or far too many, for the expected rates. */
-export const fewShards: AdviceRule = (catalog) => expectedRates(catalog).flatMap(shardAdvice);
+export const fewShards: AdviceRule = (catalog) => {
+  const all: Expected[] = [];
+  for (const [index, declared] of Object.entries(catalog.definition.indexes ?? {})) {
+    const attributes = catalog.indexes.find(({ name }) => name === index)?.partitionKeys ?? [];
+    for (const [definition, entry] of Object.entries(declared.entries)) {
+      const { expect } = fullEntry(declared, entry);
+      const shapes = catalog.shapes.filter((shape) => shape.definition === definition && attributes.every((name) => name in shape.keys));
+      if (expect) all.push({ index, attributes, definition, expect, shapes });
+    }
+  }
+  for (const [index, { partitionKey, expect }] of Object.entries(catalog.layout.indexes ?? {})) {
+    const attributes = nameList(partitionKey);
+    const shapes = catalog.shapes.filter((shape) => attributes.every((name) => name in shape.keys));
+    if (expect) all.push({ index, attributes, definition: index, expect, shapes });
+  }
+  return all.flatMap(shardAdvice);
+};

@@ -1,5 +1,5 @@
 import { definitionOf, keptByStream, keyAttributes } from "../../schema/catalog.ts";
-import { askSchema, attributeNames, attributeSchemas, type AnySchema } from "../../schema/standard-schema.ts";
+import { askSchema, attributeNames, attributeSchemas } from "../../schema/standard-schema.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";
 import { attributesOf, distinct, isFixed } from "../index-places.ts";
@@ -35,23 +35,17 @@ export const idleIndexKey: AdviceRule = (catalog) => {
   return advice;
 };
 
-/** The attributes of a schema that a row may lack. */
-const optionalAttributes = (schema: AnySchema): ReadonlySet<string> => {
-  const optional = new Set<string>();
-  for (const [name, attribute] of Object.entries(attributeSchemas(schema)?.each ?? {})) {
-    // A schema that throws for undefined, or tells later, does not take it for a missing value.
-    const result = askSchema(attribute, undefined);
-    if (result && !result.issues && result.value === undefined) optional.add(name);
-  }
-  return optional;
-};
-
 /** Indexes that reject the items whose optional attribute is missing. */
 export const requiredByIndex: AdviceRule = (catalog) => {
   const advice: Advice[] = [];
   for (const shape of distinct(catalog.shapes, ({ definition }) => definition)) {
     const schema = definitionOf(catalog, shape)?.schema;
-    const optional = schema ? optionalAttributes(schema) : new Set();
+    const optional = new Set<string>();
+    for (const [name, attribute] of Object.entries((schema && attributeSchemas(schema)?.each) ?? {})) {
+      // A schema that throws for undefined, or tells later, does not take it for a missing value.
+      const result = askSchema(attribute, undefined);
+      if (result && !result.issues && result.value === undefined) optional.add(name);
+    }
     for (const index of optional.size > 0 ? catalog.indexes : []) {
       const keys = keyAttributes(index).filter((key) => !shape.sparse.includes(key) && !keyAttributes(catalog.index).includes(key));
       const needed = keys.flatMap((key) => shape.keys[key]?.fields ?? []).find((path) => optional.has(path));

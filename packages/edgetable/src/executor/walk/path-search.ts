@@ -13,7 +13,7 @@ import {
 import { checkStart } from "./read-edges.ts";
 import { doneOf, emptySide, grow, isOpen, nextEnd, unreadNodes, type End, type Side } from "./two-sides.ts";
 import type { Stopped } from "./run-walk.ts";
-import { beginRun, besideRun, type WalkRequest, type WalkRun } from "./walk-run.ts";
+import { beginRun, besideRun, type WalkRequest } from "./walk-run.ts";
 import { emptyState, memberOf, pathPrint, type NodeKey, type NodeRef } from "./walk-state.ts";
 
 /** Where a search runs, and what an earlier part of it knew. */
@@ -69,16 +69,6 @@ export interface ShortestState {
   /** How many paths were given. */
   given: number;
 }
-
-const reachShortest = (main: WalkRun, { distance, behind, growing, depth }: ShortestSide, from: NodeKey, to: NodeKey): void => {
-  const known = distance.get(to);
-  if (known === undefined) {
-    distance.set(to, depth);
-    growing?.next.push(to);
-    remember(main, [to]);
-  }
-  if (known === undefined || known === depth) memberOf(behind, to, () => new Set<NodeKey>()).add(from);
-};
 
 /**
  * The nodes at which a side met the other one. No path is as short as the frontiers that both have read, so a node is on a
@@ -144,7 +134,16 @@ export const shortestPaths = async (search: PathSearch, at: SearchAt<ShortestSta
     const other = end === forward ? backward : forward;
     if (hops >= search.forward.budget.depth)
       return { paths: [], stopped: stoppedAt(run, hops + 1, { left: unreadNodes(end.side), by: "depth" }), state };
-    const tell = (from: NodeKey, to: NodeKey): void => reachShortest(run, end.side, from, to);
+    const tell = (from: NodeKey, to: NodeKey): void => {
+      const { distance, behind, growing, depth } = end.side;
+      const known = distance.get(to);
+      if (known === undefined) {
+        distance.set(to, depth);
+        growing?.next.push(to);
+        remember(run, [to]);
+      }
+      if (known === undefined || known === depth) memberOf(behind, to, () => new Set<NodeKey>()).add(from);
+    };
     const isOver = !(await grow(end, { filter, tell, other: search.smallerSide ? other : undefined }));
     const isForward = end === forward;
     const met = end.side.growing && !search.any ? [] : meetingOf(end.side, other.side, { origin: isForward ? target : start, isForward });
@@ -266,11 +265,6 @@ const listPaths = (
   return { paths, more: "none" };
 };
 
-const beginAll = (start: NodeKey, target: NodeKey): AllPathsState => {
-  const sideOf = (key: NodeKey): AllPathsSide => ({ ...emptySide(key), seen: new Set([start, target]) });
-  return { ahead: new Map(), forward: sideOf(start), backward: sideOf(target), verdicts: new Map([[start, true]]), given: new Set() };
-};
-
 /**
  * Finds all paths between two nodes that visit no node twice, the shorter first. It expands frontiers from both ends, each
  * node at most once from each; the paths themselves cost no request. A part gives the paths that are known by its end.
@@ -282,7 +276,14 @@ export const allPaths = async (search: PathSearch, at: SearchAt<AllPathsState>):
   const { names } = run;
   const start = names.pack(search.forward.start.type, search.forward.start.id);
   const target = names.pack(search.backward.start.type, search.backward.start.id);
-  const state = at.state ?? beginAll(start, target);
+  const sideOf = (key: NodeKey): AllPathsSide => ({ ...emptySide(key), seen: new Set([start, target]) });
+  const state: AllPathsState = at.state ?? {
+    ahead: new Map(),
+    forward: sideOf(start),
+    backward: sideOf(target),
+    verdicts: new Map([[start, true]]),
+    given: new Set(),
+  };
   remember(run, state.forward.seen);
   remember(run, state.backward.seen);
   const filter = nodeFilter(run, state.verdicts);

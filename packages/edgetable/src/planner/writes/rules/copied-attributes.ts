@@ -321,14 +321,6 @@ const stageRefresh = (working: WorkingSet, copying: Copying, { values, others, i
   others.stageDerived(working, { subject, before, after: { ...before, ...values }, changes, image, shape: found, digits });
 };
 
-const edgeOf = (entry: EdgeEntry, { from, to }: { readonly from: string; readonly to: string }, row: Row): EdgeBetween => {
-  const endIn = (end: End, type: string): EndId => {
-    const { type: _type, ...id } = row[end] as Row;
-    return { type, id };
-  };
-  return { kind: "edge", entry, from: endIn("from", from), to: endIn("to", to) };
-};
-
 const spreadOverEdges = (working: WorkingSet, entry: EdgeEntry, what: CopySpread): void => {
   const { catalog } = working;
   const { node, entry: source, end, loops } = what;
@@ -357,7 +349,11 @@ const spreadOverEdges = (working: WorkingSet, entry: EdgeEntry, what: CopySpread
     const shape = shapeOf(catalog, [...entry.shapes, ...entry.mirrors], item);
     if (!shape) continue;
     const row = decodeItem(catalog, shape, item);
-    const between = edgeOf(entry, { from: shape.from ?? "", to: shape.to ?? "" }, row);
+    const endIn = (at: End): EndId => {
+      const { type: _type, ...id } = row[at] as Row;
+      return { type: shape[at] ?? "", id };
+    };
+    const between: EdgeBetween = { kind: "edge", entry, from: endIn("from"), to: endIn("to") };
     const copying: Copying = { subject: between, shape, item, row, places: edgeCopies(between, row) };
     const isLoop = exactText(between.from) === exactText(between.to);
     if (!isLoop) stageRefresh(working, copying, what);
@@ -395,10 +391,6 @@ const listOf = (
   return items;
 };
 
-// A node that is created may have edges already where nothing checks their ends.
-const mayPrecede = ({ definition }: EdgeEntry, end: End): boolean =>
-  definition.ends === "unchecked" || (definition.onDelete?.[end] ?? "leave") === "leave";
-
 const spread = (working: WorkingSet, change: RowChange, others: OtherRules): void => {
   const { subject, before, after, changes } = change;
   if (subject.kind !== "node" || !after) return;
@@ -424,7 +416,10 @@ const spread = (working: WorkingSet, change: RowChange, others: OtherRules): voi
   });
   for (const [onto, what] of changed) {
     if (onto.kind === "edge") {
-      if (!isNew || mayPrecede(onto.entry, what.end)) spreadOverEdges(working, onto.entry, what);
+      // A node that is created may have edges already where nothing checks their ends.
+      const { ends, onDelete } = onto.entry.definition;
+      const mayHaveEdges = !isNew || ends === "unchecked" || (onDelete?.[what.end] ?? "leave") === "leave";
+      if (mayHaveEdges) spreadOverEdges(working, onto.entry, what);
     }
     // A part that comes after the list raises the node's revision, which must have been read before the list.
     else if (before !== undefined && (!isNew || onto.entry.definition.owner !== "checked")) spreadOverParts(working, onto.entry, what);

@@ -59,10 +59,6 @@ export const unfitForMarker = (
   }
 };
 
-// An old value that no marker can hold is older than the rule, and never had one.
-const oldMarkerKey = (catalog: Catalog, of: { readonly node: string; readonly field: string }, row: Row): Key | undefined =>
-  unfitForMarker(catalog, of, row) ? undefined : markerKey(catalog, of, row);
-
 const isFreeFor = (owner: string, failure: Failure): Term => ({
   kind: "equals",
   attribute: OWNER,
@@ -102,7 +98,8 @@ export const uniqueMarkers: ItemRule<Claim> = {
         has: failure !== undefined,
         failure,
       });
-      const old = before ? oldMarkerKey(catalog, of, before) : undefined;
+      // An old value that no marker can hold is older than the rule, and never had one.
+      const old = before && !unfitForMarker(catalog, of, before) ? markerKey(catalog, of, before) : undefined;
       const now = after ? markerKey(catalog, of, after) : undefined;
       const stays = old !== undefined && now !== undefined && sameKey(old, now);
       if (old && !stays) claims.push(claim(old, true, undefined));
