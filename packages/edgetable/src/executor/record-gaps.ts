@@ -1,13 +1,16 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { AccessStep, MarkerStep, QueryStep } from "../ir/physical-plan.ts";
-import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
+import type { Template } from "../keys/template.ts";
+import { type Catalog, keyAttributes, type KeyNames, type Shape } from "../schema/catalog.ts";
 import {
   changedEdges,
   definitionOf,
   describedEntry,
   describeModel,
+  isEither,
   lackingCopy,
   type ModelDescription,
+  ofEither,
   sameEntry,
   unreadForm,
   withNewKinds,
@@ -32,6 +35,8 @@ export interface Gaps {
    * model without the entry has begun, whose programs do not write its keys.
    */
   readonly entries: ReadonlyMap<string, "otherwise" | "absent" | "leaving">;
+  /** The templates by which the record has the entries that are otherwise. */
+  readonly keys: ReadonlyMap<string, readonly string[]>;
   /** Edges that are stored otherwise, by their shape's id: the end of a message. */
   readonly edges: ReadonlyMap<string, string>;
   /** Unique attributes, as `person.email`, of which nodes may lack their markers. */
@@ -63,9 +68,10 @@ const namesIn = ({ catalog }: Session, { items }: ModelDescription, ours: ModelD
   return Object.keys(items).filter((other) => other === id || keyOf(items[other]) === key);
 };
 
-const changedEntries = (session: Session, ours: ModelDescription, { current, migration }: ModelRecord): Gaps["entries"] => {
+const changedEntries = (session: Session, ours: ModelDescription, { current, migration }: ModelRecord): Pick<Gaps, "entries" | "keys"> => {
   const { catalog } = session;
   const changed = new Map<string, "otherwise" | "absent" | "leaving">();
+  const templates = new Map<string, readonly string[]>();
   const known = current && withNewKinds(current.model, ours, catalog);
   for (const index of catalog.indexes) {
     for (const { id, keys } of catalog.shapes) {
@@ -73,8 +79,12 @@ const changedEntries = (session: Session, ours: ModelDescription, { current, mig
       const isIn = (model: ModelDescription, names: readonly string[]): boolean =>
         names.some((name) => describedEntry(model, index, name) !== undefined);
       if (known && !sameEntry(known, ours, [index, id])) {
-        const isAbsent = !isIn(known, [id, ...namesIn(session, known, ours, id)]);
-        changed.set(`${index.name} ${id}`, isAbsent ? "absent" : "otherwise");
+        const [was] = [id, ...namesIn(session, known, ours, id)].flatMap((name) => {
+          const entry = describedEntry(known, index, name);
+          return entry ? [entry] : [];
+        });
+        changed.set(`${index.name} ${id}`, was ? "otherwise" : "absent");
+        if (was) templates.set(`${index.name} ${id}`, was);
       } else if (migration) {
         // A kind that the other model lacks is not written by its programs.
         const names = namesIn(session, migration.model, ours, id);
@@ -82,7 +92,7 @@ const changedEntries = (session: Session, ours: ModelDescription, { current, mig
       }
     }
   }
-  return changed;
+  return { entries: changed, keys: templates };
 };
 
 const changedUnique = (session: Session, ours: ModelDescription, { current, migration }: ModelRecord): Gaps["unique"] => {
@@ -122,24 +132,56 @@ export const gapsOf = (session: Session, record: ModelRecord): Gaps | undefined 
   const { current } = record;
   const ours = describeModel(session.catalog);
   const gaps: Gaps = {
-    entries: changedEntries(session, ours, record),
+    ...changedEntries(session, ours, record),
     edges: current ? changedStorage(session, ours, current.model) : new Map(),
     unique: changedUnique(session, ours, record),
   };
   return gaps.entries.size + gaps.edges.size + gaps.unique.size === 0 ? undefined : gaps;
 };
 
+/** Of Edgetable's own layout. */
+const DELIMITER = "#";
+
+const literalOf = ({ parts }: Template): string => parts.map((part) => (part.kind === "literal" ? part.text : "")).join("");
+
+/** True if keys of the recorded templates are among those that a Query in `reverse` reads. */
+const isReached = ({ keys }: Shape, { sort }: QueryStep, was: readonly string[], index: KeyNames): boolean => {
+  const [partition, sorted = ""] = ofEither(was);
+  if (partition !== keys[keyAttributes(index)[0] ?? ""]?.source) return false;
+  if (sort === undefined) return true;
+  const [beginning = ""] = sorted.split("{");
+  const first = literalOf(sort.template);
+  // The other model's keys of the kind, which the record does not name, begin with its name too.
+  if (isEither(was) && first.indexOf(DELIMITER) < first.length - 1) return false;
+  if (sort.kind !== "span") return beginning.startsWith(first);
+  const last = literalOf(sort.last);
+  return beginning >= first && (beginning < last || beginning.startsWith(last));
+};
+
 /**
  * True if rows are found, or ordered, by more of their keys than the node at their end. A plain list of in-edges is not, except
- * in its order: those edges have been in `reverse` since they were linked.
+ * in its order, where their keys begin as those of the model do: those edges have been in `reverse` since they were linked.
  */
-const needsKeys = ({ edges, escapes }: Catalog, { index, sort }: QueryStep, { definition, kind }: Shape, anyOrder: boolean): boolean =>
-  !escapes ||
-  index !== "reverse" ||
-  sort?.kind === "range" ||
-  sort?.template.parts.some((part) => part.kind === "field") === true ||
-  kind === "node" ||
-  (!anyOrder && edges[definition]?.orderBy !== undefined);
+const needsKeys = (
+  catalog: Catalog,
+  step: QueryStep,
+  shape: Shape,
+  { was, anyOrder }: { was: readonly string[]; anyOrder: boolean },
+): boolean => {
+  const { edges, escapes, indexes } = catalog;
+  const { index, sort } = step;
+  const reverse = indexes.find(({ name }) => name === "reverse");
+  return (
+    !escapes ||
+    index !== "reverse" ||
+    reverse === undefined ||
+    sort?.kind === "range" ||
+    sort?.template.parts.some((part) => part.kind === "field") === true ||
+    shape.kind === "node" ||
+    (!anyOrder && edges[shape.definition]?.orderBy !== undefined) ||
+    !isReached(shape, step, was, reverse)
+  );
+};
 
 const FINISH = "Finish the migration: db.migrations.run({ finish: true }) or edgetable migrate run --finish.";
 
@@ -178,7 +220,11 @@ export const refuseGaps = ({ catalog }: Session, gaps: Gaps, { steps, marker, an
       // The keys of a reference are in its source's item.
       const kind = shape.role === "reference" ? shape.from : id;
       const gap = index === undefined ? undefined : gaps.entries.get(`${index} ${kind}`);
-      if (gap === undefined || (gap === "otherwise" && !needsKeys(catalog, step as QueryStep, shape, anyOrder))) continue;
+      if (
+        gap === undefined ||
+        (gap === "otherwise" && !needsKeys(catalog, step as QueryStep, shape, { was: gaps.keys.get(`${index} ${kind}`) ?? [], anyOrder }))
+      )
+        continue;
       const why =
         gap === "leaving"
           ? `any more: a migration has begun to a model that has not got it there, and whose programs do not write its keys. ${UNDO}`

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { virtualClock } from "@edgetable/testing";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { Meter } from "./call.ts";
+import { bookkeeping } from "./jobs/job-store.ts";
 import { createSession, limitConcurrency, type Patience } from "./session.ts";
 
 const forever = Number.POSITIVE_INFINITY;
@@ -89,6 +90,32 @@ test("sleeps that end too early, as in a user's tests, refuse nobody and spin no
   await settled();
   gate.leave();
   await expect(turn).resolves.toBeUndefined();
+});
+
+test("a job's bookkeeping does not wait for the job's own requests", async () => {
+  const answers: (() => void)[] = [];
+  const send = (operation: string): Promise<never> =>
+    new Promise<unknown>((resolve) => {
+      if (operation === "GetItem") answers.push(() => resolve({}));
+      else resolve({});
+    }) as Promise<never>;
+  const session = createSession({
+    catalog: {} as never,
+    transport: { send, close: () => undefined },
+    effects: virtualClock({ automatic: false }),
+    concurrency: 2,
+  });
+  const work = Array.from({ length: 5 }, () =>
+    session.send("GetItem", { TableName: "T", Key: {} }, { meter: new Meter(), deadline: forever }),
+  );
+  await session.send("UpdateItem", { TableName: "T", Key: {} }, bookkeeping(session, 10_000));
+  // It took no turn of another request, and gives none back.
+  for (let at = 0; at < 5; at++) {
+    expect(answers).toHaveLength(Math.min(5, at + 2));
+    answers[at]!();
+    await settled();
+  }
+  await Promise.all(work);
 });
 
 test("a request whose job lost its lease is given up at once", async () => {

@@ -52,6 +52,8 @@ export interface CallContext extends Patience {
   readonly guard?: (() => void) | undefined;
   /** Shown by hooks, reports and errors in place of an input that holds a secret. */
   readonly shown?: unknown;
+  /** True for a request that does not wait for a place among those under way. */
+  readonly urgent?: boolean | undefined;
   /** True if a request must not be repeated after an attempt that may have taken effect: a repeat would add to the first. */
   readonly once?: boolean | undefined;
   /** The token of the call's transaction. @default a random one for each sending of a plan */
@@ -301,7 +303,7 @@ export const createSession = (options: SessionOptions): Session => {
   };
 
   const send: Session["send"] = async (operation, input, context) => {
-    const turn = gate.enter(operation, context);
+    const turn = context.urgent ? undefined : gate.enter(operation, context);
     if (turn) await turn;
     const started = effects.now();
     const attempts: Attempts = { made: 1, ambiguous: false };
@@ -327,7 +329,7 @@ export const createSession = (options: SessionOptions): Session => {
       observer?.failure?.({ operation, input: context.shown ?? input, attempts: attempts.made, duration: effects.now() - started, error });
       throw error;
     } finally {
-      gate.leave();
+      if (!context.urgent) gate.leave();
     }
   };
 

@@ -365,6 +365,10 @@ const EITHER = "either ";
 /** True if items may have keys of two models in an index, after a migration from one to the other was undone. */
 export const isEither = (entry: readonly string[]): boolean => entry.some((template) => template.startsWith(EITHER));
 
+/** The templates that one of the two models has. */
+export const ofEither = (entry: readonly string[]): readonly string[] =>
+  entry.map((template) => (template.startsWith(EITHER) ? template.slice(EITHER.length) : template));
+
 /**
  * What a table holds after the migration from one model to another was undone: kinds of items whose keys in an index differ may
  * have either. The description then has the entry of no model, so that none takes the index for complete.

@@ -53,10 +53,14 @@ export interface LeaseRequest {
   readonly resumes: boolean;
 }
 
-/** A context for a job's bookkeeping: it is neither aborted with the job nor charged to it. */
+/**
+ * A context for a job's bookkeeping: it is neither aborted with the job nor charged to it. It does not wait for the job's own
+ * requests: hundreds of them before a slow or throttled table would let the lease run out.
+ */
 export const bookkeeping = (session: Session, milliseconds: number): CallContext => ({
   meter: new Meter(),
   deadline: session.effects.now() + milliseconds,
+  urgent: true,
 });
 
 const textIn = (value: AttributeValue | undefined): string => (value && "S" in value ? value.S : "");
