@@ -146,16 +146,6 @@ const isTransactional = ({ fact }: Aggregate): boolean => isKeptInNode(fact);
 
 const fieldsOf = (aggregates: readonly Aggregate[]): readonly string[] => [...new Set(aggregates.flatMap(({ fields }) => fields))];
 
-/** The item of a node or edge, with the derived attributes that a put of it keeps. */
-const keptByPut = ({ subject, before, after }: RowChange): Look | undefined => {
-  if (subject.kind === "part" || before !== undefined || !after || !subject.entry.definition.derived) return undefined;
-  const { definition } = subject.entry;
-  return {
-    fields: [...Object.keys(definition.derived ?? {}), ...hiddenNames(definition), NODE_REVISION],
-    reason: "its derived attributes are kept",
-  };
-};
-
 /** What an item holds for its derived attributes beside its row. */
 const hiddenIn = (definition: Pick<NodeEntry["definition"], "derived">, image: Item): Row => {
   const row: Record<string, unknown> = {};
@@ -330,9 +320,14 @@ export const aggregates: ItemRule<Delta> = {
   name: "aggregates",
   shared: true,
   looksAt: (catalog, change) => {
-    const kept = keptByPut(change);
     const look = lookOfRow(catalog, change, isTransactional);
-    return kept && look ? { fields: [...kept.fields, ...look.fields], reason: look.reason } : (kept ?? look);
+    const { subject, before, after } = change;
+    if (subject.kind === "part" || before !== undefined || !after || !subject.entry.definition.derived) return look;
+    // A put keeps the derived attributes of what it replaces.
+    const { definition } = subject.entry;
+    const kept = [...Object.keys(definition.derived ?? {}), ...hiddenNames(definition), NODE_REVISION];
+    if (!look) return { fields: kept, reason: "its derived attributes are kept" };
+    return { fields: [...kept, ...look.fields], reason: look.reason };
   },
   fill: ({ catalog }, subject, filled, image) => {
     if (subject.kind === "part" || !subject.entry.definition.derived) return filled;

@@ -131,18 +131,6 @@ const storedCount = (guard: Item | null | undefined): number | undefined => {
   return count && "N" in count ? Number(count.N) : undefined;
 };
 
-/** The edges that a missing guard has to start with; undefined while they have to be counted. */
-const countEdges = (working: WorkingSet, { key, node, entry, at: { direction } }: Count): number | undefined => {
-  const { catalog } = working;
-  const edges = { node, edge: entry.name, direction };
-  // Edges that nothing finds from this end cannot be counted: there the guard counts from when it was declared.
-  if (!planCount(catalog, edges)) return 0;
-  const { shape } = defined(catalog.ends[node.type], "node");
-  const reason = `the edges of "${entry.name}" at a node without a counter are counted`;
-  const counted = readOrNeed(working, { kind: "count", id: `count ${keyId(key)}`, ...edges, shape, reason });
-  return counted === undefined ? undefined : (storedCount(counted) ?? 0);
-};
-
 const isThere: Term = { kind: "has", attribute: COUNT, failure: STALE };
 const isMissing: Term = { kind: "equals", attribute: COUNT, value: undefined, failure: STALE };
 
@@ -161,8 +149,14 @@ const guardAt = (working: WorkingSet, count: Count, mustLook: boolean): Guard | 
   if (image === undefined) return mustLook ? undefined : { count: undefined, isMissing: false };
   if (count.delta === 0) return undefined;
   if (image && COUNT in image) return { count: storedCount(image) ?? 0, isMissing: false };
-  const edges = countEdges(working, count);
-  return edges === undefined ? undefined : { count: edges, isMissing: true };
+  // A missing guard starts with the edges that there are. Those that nothing finds from this end cannot be counted: there the guard
+  // counts from when it was declared.
+  const { key, node, entry, at } = count;
+  const edges = { node, edge: entry.name, direction: at.direction };
+  if (!planCount(working.catalog, edges)) return { count: 0, isMissing: true };
+  const reason = `the edges of "${entry.name}" at a node without a counter are counted`;
+  const counted = readOrNeed(working, { kind: "count", id: `count ${keyId(key)}`, ...edges, shape, reason });
+  return counted === undefined ? undefined : { count: storedCount(counted) ?? 0, isMissing: true };
 };
 
 // The guard counts `net` edges more, of which `removed` are taken away first.
