@@ -2,6 +2,7 @@ import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { buildCatalog } from "./build-catalog.ts";
 import type { Catalog } from "./catalog.ts";
 import { checkCopies, checkCycles, checkFacts } from "./check-model/check-facts.ts";
+import { checkOrders } from "./check-model/check-orders.ts";
 import { checkSummaries } from "./check-model/check-summaries.ts";
 import { checkFormer, checkFormerNames } from "./check-model/check-former.ts";
 import { checkGrids } from "./check-model/check-grids.ts";
@@ -65,6 +66,7 @@ const inspectMembers = (definition: GraphDefinition, strange: readonly ModelFind
   checkCopies(definition, report);
   checkCycles(definition, report);
   checkSummaries(definition, report);
+  checkOrders(definition, report);
   checkFormer(definition, report);
   checkGrids(definition, report);
   checkValueIndexes(definition, report);
