@@ -94,9 +94,17 @@ export const resumable = async <T>(call: Pick<Invocation, "io">, work: () => Pro
   }
 };
 
-/** The lines of a text; a terminal takes no longer ones than it has columns. */
+const INDENT = "  ";
+
+/** The lines of a text; a terminal takes no longer ones than it has columns. Indented lines continue the one before. */
 const fitting = ({ columns = Number.POSITIVE_INFINITY }: Output, text: string): readonly string[] =>
-  text.split("\n").flatMap((line) => (widthOf(line) <= columns ? [line] : wrap(line, Math.max(20, columns))));
+  text
+    .split("\n")
+    .flatMap((line) =>
+      widthOf(line) <= columns
+        ? [line]
+        : wrap(line, Math.max(20, columns - INDENT.length)).map((part, at) => (at === 0 ? part : INDENT + part)),
+    );
 
 /** Prints a sentence of the answer; a terminal breaks it between words. */
 export const say = ({ io }: Pick<Invocation, "io">, text: string): void => io.out.write(`${fitting(io.out, text).join("\n")}\n`);

@@ -87,6 +87,17 @@ test("what a plan, a run and a status print fits the terminal", async () => {
     for (const text of [plan.out, plan.err, (await there(columns, "migrate", "run")).out, (await there(columns, "migrate", "status")).out])
       for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(columns);
   }
+  const stopping = new AbortController();
+  const cut = await run(["migrate", "run", "--finish", "--endpoint", engine.endpoint], {
+    cwd: files.path,
+    columns: 80,
+    signal: stopping.signal,
+    onErr: () => stopping.abort(),
+  });
+  expect(cut).toMatchObject({
+    code: 130,
+    err: expect.stringContaining("Interrupted. What was done is kept: the same command resumes.") as string,
+  });
   const { err } = await there(80, "migrate", "run", "--finish");
   for (const step of ["computing what is derived", "reserving unique values", "giving items their keys"])
     expect(err).toMatch(new RegExp(`${step}, pass 1: \\d+ items? read.*, \\d+ changed`));

@@ -1,7 +1,7 @@
 import type { MigrationPlan, MigrationProgress, MigrationReport, MigrationStep } from "edgetable";
 import { withGraph } from "../connection.ts";
 import { exitCode, type ExitCode } from "../exit-codes.ts";
-import { type CommandSpec, defineCommand, type Invocation, note, printJson, say, wholeNumber } from "../invocation.ts";
+import { type CommandSpec, defineCommand, type Invocation, note, printJson, resumable, say, wholeNumber } from "../invocation.ts";
 import { counted, showUnits } from "../output/explanation.ts";
 import { type Column, renderTable } from "../output/table.ts";
 import { createProgress } from "../output/terminal.ts";
@@ -76,7 +76,8 @@ const passing: Readonly<Partial<Record<MigrationStep["kind"], string>>> = {
 };
 
 const progressText = ({ step, says, pass, seen, items, changed, unfit }: MigrationProgress): string => {
-  const doing = passing[step];
+  // Every value is looked at before the first one is converted.
+  const doing = step === "convert" && says.startsWith("check") ? "checking values" : passing[step];
   if (doing === undefined) return says;
   const share = items > 0 ? `, ${Math.min(100, Math.floor((seen / items) * 100))} %` : "";
   const left = unfit > 0 ? `, ${number(unfit)} ${step === "convert" ? "do not convert" : "without keys"}` : "";
@@ -117,8 +118,8 @@ const runCommand = defineCommand<RunOptions>({
       const { io, options } = call;
       const { finish = false, dryRun = false, leaveOut = false, inPlace = false, again = false, share, json } = options;
       const progress = createProgress(io);
-      try {
-        const report = await db.migrations.run({
+      const work = async (): Promise<MigrationReport> =>
+        db.migrations.run({
           finish,
           dryRun,
           leaveOut,
@@ -128,6 +129,8 @@ const runCommand = defineCommand<RunOptions>({
           signal: io.signal,
           onProgress: (one) => progress.show(progressText(one)),
         });
+      try {
+        const report = await (dryRun ? work() : resumable(call, () => work().finally(() => progress.clear())));
         progress.clear();
         if (json) printJson(call, report);
         else printReport(call, report);
