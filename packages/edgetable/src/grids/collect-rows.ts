@@ -3,7 +3,7 @@ import type { CallContext } from "../executor/session.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import { holds } from "../ir/holds.ts";
 import { isEdgetableError } from "../errors/edgetable-error.ts";
-import { comparePrimary, encodeField, exactText } from "../keys/template.ts";
+import { comparePrimary, encodeKeyField, exactText } from "../keys/template.ts";
 import { levelName } from "../schema/grid-parts.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
@@ -70,7 +70,7 @@ const rangeOf = (
     // No key holds an empty text.
     if (value === "") return undefined;
     try {
-      return { value, text: encodeField(template, name, value) };
+      return { value, text: encodeKeyField(template, name, value) };
     } catch (error) {
       if (isEdgetableError(error)) return undefined;
       throw error;

@@ -1,7 +1,7 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import {
-  encodeField,
-  encodePrefix,
+  encodeKeyField,
+  encodeKeyPrefix,
   exactText,
   isWellFormed,
   keyBytes,
@@ -87,7 +87,7 @@ export interface RowPlace {
 
 /** What the text begins with that orders rows by this value: rows whose values are ordered as equal have the same. */
 export const valueText = (catalog: Catalog, field: Field, value: FieldValue["value"]): string =>
-  encodeField(templates[field.type], "value", orderedValue(catalog, field, value));
+  encodeKeyField(templates[field.type], "value", orderedValue(catalog, field, value));
 
 /** The text that orders a row by its value of a field: the value, then the row's own place. */
 export const sortText = (catalog: Catalog, field: Field, value: FieldValue["value"], place: RowPlace): string =>
@@ -131,7 +131,7 @@ const textAfter = (text: string): string | undefined => {
  */
 export const boundsOf = (catalog: Catalog, field: Field, operator: string, operand: unknown): Bounds | undefined => {
   const template = templates[field.type];
-  const at = (value: unknown): string => encodeField(template, "value", orderedValue(catalog, field, value as FieldValue["value"]));
+  const at = (value: unknown): string => encodeKeyField(template, "value", orderedValue(catalog, field, value as FieldValue["value"]));
   switch (operator) {
     case "eq":
       return { low: at(operand), high: behind(at(operand)) };
@@ -148,7 +148,7 @@ export const boundsOf = (catalog: Catalog, field: Field, operator: string, opera
     case "beginsWith": {
       const text = beginningOf(field.type === "text" && field.order === "letters" ? lettersOf(operand as string) : (operand as string));
       if (text === "") return undefined;
-      const low = encodePrefix(template, "value", text);
+      const low = encodeKeyPrefix(template, "value", text);
       const high = textAfter(low);
       return { low, ...(high === undefined ? {} : { high }) };
     }

@@ -1,5 +1,5 @@
 import type { FieldValue } from "../client/field-types.ts";
-import { comparePrimary, encodeField } from "../keys/template.ts";
+import { comparePrimary, encodeKeyField } from "../keys/template.ts";
 import {
   affordable,
   collect,
@@ -60,7 +60,7 @@ const textIn = (model: GridModel, order: OrderColumn, one: Hydrated): string | n
   if (isEmptyIn(by, one)) return null;
   const value = valueIn(order, one);
   if (by.kind === "field") return valueText(model.driver.catalog, by.field, value as FieldValue["value"]);
-  return encodeField(attributeOrder(model, by.name), by.name, value);
+  return encodeKeyField(attributeOrder(model, by.name), by.name, value);
 };
 
 const placeIn = (model: GridModel, second: OrderColumn, one: Hydrated): PlaceInRun => {

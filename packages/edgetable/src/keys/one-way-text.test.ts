@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import {
-  decodeField,
-  encodePrefix,
+  decodeKeyField,
+  encodeKeyPrefix,
   isOneWay,
   keepsOrder,
   parseTemplate,
@@ -22,7 +22,7 @@ test("a field in lower or upper case is written, and never read back", () => {
   // A text in another case is no key of the template.
   expect(templateMatches(template, "$app#team_Web#ID#01HX")).toBe(false);
   expect(templateMatches(template, "$app#team_web#ID#01hx")).toBe(false);
-  expect(decodeField(template, "team", "web")).toBe("web");
+  expect(decodeKeyField(template, "team", "web")).toBe("web");
   expect(keepsOrder(index("{team:lower}"), "team")).toBe(false);
   expect(template.parts.filter((part) => part.kind === "field" && isOneWay(part.format))).toHaveLength(2);
 });
@@ -52,7 +52,7 @@ test("the prefix of a value is a prefix of its key in every case", () => {
   // The last sigma of a word has a form of its own in lower case.
   for (const value of ["ΑΣΑ", "ΑΣ", "ΣΣ", "İstanbul", "ẞx", "A.Σ"])
     for (let end = 0; end <= value.length; end++)
-      expect(value.toLowerCase().startsWith(encodePrefix(template, "a", value.slice(0, end))), value.slice(0, end)).toBe(true);
+      expect(value.toLowerCase().startsWith(encodeKeyPrefix(template, "a", value.slice(0, end))), value.slice(0, end)).toBe(true);
 });
 
 test.each([

@@ -257,19 +257,19 @@ const findField = (template: Template, path: string): FieldPart => {
  * @throws {keys.notEncodable} when the format has no text for the value
  * @throws {keys.delimiter} when the value contains an adopted layout's delimiter
  */
-export const encodeField = (template: Template, path: string, value: unknown): string =>
+export const encodeKeyField = (template: Template, path: string, value: unknown): string =>
   encodePart(template, findField(template, path), value);
 
 /** The common prefix of the key texts of all values that begin with this text. A choice of formats writes it as text. */
-export const encodePrefix = (template: Template, path: string, value: unknown): string => {
+export const encodeKeyPrefix = (template: Template, path: string, value: unknown): string => {
   const field = findField(template, path);
   // The lower case of a sigma depends on what follows it.
   if (field.format.kind === "lower" && typeof value === "string") return encodePart(template, field, value.split("Σ")[0]);
   return encodePart(template, field.format.kind === "either" ? { ...field, format: { kind: "text" } } : field, value);
 };
 
-/** Reads what {@link encodeField} wrote, a shard as its number; undefined for any other text. */
-export const decodeField = (template: Template, path: string, text: string): unknown =>
+/** Reads what {@link encodeKeyField} wrote, a shard as its number; undefined for any other text. */
+export const decodeKeyField = (template: Template, path: string, text: string): unknown =>
   text.includes(template.delimiter) ? undefined : decodePart(findField(template, path), text, template);
 
 /** The fixed beginning of every key of a template; empty if a field comes first. */

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import {
   type Template,
   comparePrimary,
-  decodeField,
-  encodeField,
+  decodeKeyField,
+  encodeKeyField,
   parseTemplate,
   readTemplate,
   renderPrefix,
@@ -140,7 +140,7 @@ test("empty texts, too, are injective, ordered and reversible field by field", (
   const template = own("{f0}#{f1}#{f2}");
   const fields = template.fields;
   const join = (values: readonly string[]): string =>
-    values.map((value, index) => encodeField(template, fields[index] ?? "", value)).join("#");
+    values.map((value, index) => encodeKeyField(template, fields[index] ?? "", value)).join("#");
   const texts = fc.array(fc.oneof(fc.constant(""), text), { minLength: 3, maxLength: 3 });
   const property = fc.property(texts, texts, (left, right) => {
     const order = left.map((value, index) => bytes(value, right[index] ?? "")).find((one) => one !== 0) ?? 0;
@@ -148,7 +148,7 @@ test("empty texts, too, are injective, ordered and reversible field by field", (
     expect(
       join(left)
         .split("#")
-        .map((piece, index) => decodeField(template, fields[index] ?? "", piece)),
+        .map((piece, index) => decodeKeyField(template, fields[index] ?? "", piece)),
     ).toEqual(left);
   });
   fc.assert(property, settings);

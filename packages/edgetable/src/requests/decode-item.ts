@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { encodeField, sameValue, type Template, templateMatches } from "../keys/template.ts";
+import { encodeKeyField, sameValue, type Template, templateMatches } from "../keys/template.ts";
 import { attributesOf, HIDDEN, hiddenNames } from "../schema/facts.ts";
 import { type Catalog, definitionOf, kindMarks, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { DELETING } from "../schema/system-items.ts";
@@ -132,7 +132,7 @@ export const driftedFields = (shape: Shape, item: Item, row: Row): readonly Drif
     if (typeof copy !== "string") return [{ field, value, copy }];
     // A copy may be stored in the key's own notation: "0007" for 7.
     const isSame =
-      value instanceof Date ? value.getTime() === new Date(copy).getTime() : encodeField(source.template, field, value) === copy;
+      value instanceof Date ? value.getTime() === new Date(copy).getTime() : encodeKeyField(source.template, field, value) === copy;
     return isSame ? [] : [{ field, value, copy }];
   });
 };

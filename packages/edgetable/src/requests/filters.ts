@@ -2,14 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { ComparisonOperator, Condition, Conditions } from "../ir/condition.ts";
 import { holds } from "../ir/holds.ts";
 import type { SortCondition } from "../ir/physical-plan.ts";
-import {
-  comparePrimary,
-  encodeField as encodeKeyField,
-  encodePrefix,
-  keepsOrder,
-  renderTemplate,
-  type Template,
-} from "../keys/template.ts";
+import { comparePrimary, encodeKeyField, encodeKeyPrefix, keepsOrder, renderTemplate, type Template } from "../keys/template.ts";
 import type { Shape } from "../schema/catalog.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
@@ -90,7 +83,7 @@ const compareCarried = (comparison: Comparison, names: Placeholders): string => 
   if (operator === "contains" || (ranges.has(operator) && !(alone && keepsOrder(template, path)))) return fail();
   const open = operator === "beginsWith";
   const end = open ? "" : alone ? literals(template, at + 1) : template.delimiter;
-  const text = open ? encodePrefix : encodeKeyField;
+  const text = open ? encodeKeyPrefix : encodeKeyField;
   const encode = (one: unknown): AttributeValue => keyValue(template.type, literals(template, 0, at) + text(template, path, one) + end);
   if (operator === "exists" || alone || (open && first)) return compareExpression({ attribute, encode }, comparison, names);
   if (!first || (operator !== "eq" && operator !== "ne")) return fail();
@@ -212,7 +205,7 @@ const applyCondition = (bounds: Bounds, condition: Condition, value: unknown): v
       return tighten(bounds, lowBound(bounds, encode(low), true), highBound(bounds, encode(high), true));
     }
     default: {
-      const text = bounds.start + encodePrefix(range.whole, range.path, value);
+      const text = bounds.start + encodeKeyPrefix(range.whole, range.path, value);
       bounds.prefix = text;
       return tighten(bounds, text, after(text));
     }

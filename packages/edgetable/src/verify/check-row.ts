@@ -3,7 +3,7 @@ import { validateWrite } from "../executor/run-write.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import { unfitForMarker } from "../planner/writes/rules/unique-markers.ts";
 import { renderPartitions } from "../keys/partitions.ts";
-import { encodeField as encodeKeyField, readTemplate, sameValue, type Template } from "../keys/template.ts";
+import { encodeKeyField, readTemplate, sameValue, type Template } from "../keys/template.ts";
 import { decodeValue, encodeValue, keyTextOf, sameAttribute } from "../requests/attribute-value.ts";
 import { driftedFields, typeIn } from "../requests/decode-item.ts";
 import { encodeField, expectedAttributes, whyLeftOut } from "../requests/encode-item.ts";
