@@ -1,39 +1,11 @@
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { count, defineGraph, distinct, edge, max, node, sum } from "../index.ts";
 import { openFactsLab } from "../streams/facts-lab.test-support.ts";
-import type { Item } from "../transport/operations.ts";
 import { verify, type VerifyOptions } from "./index.ts";
-
-const id = z.string();
-const stream = { freshness: "stream" } as const;
-const modelIn = (table: string) =>
-  defineGraph({
-    table,
-    nodes: {
-      user: node({ key: "USER#{id}", schema: z.object({ id }) }),
-      course: node({
-        key: "COURSE#{id}",
-        schema: z.object({ id }),
-        derived: {
-          users: count({ in: "takes", ...stream }),
-          points: sum({ in: "takes", of: "grade", ...stream }),
-          best: max({ in: "takes", of: "grade" }),
-          grades: distinct({ in: "takes", of: "grade" }),
-        },
-      }),
-    },
-    edges: { takes: edge({ from: "user", to: "course", schema: z.object({ grade: z.number() }) }) },
-  });
+import { streamedCourse, textAt } from "./streamed-course.test-support.ts";
 
 const verified = async (db: object, options: VerifyOptions = {}) => {
   const { kinds, clean } = await verify(db, { settle: 1, staleAfter: 1, ...options });
   return { clean, found: Object.fromEntries(kinds.map(({ kind, count: all, repaired }) => [kind, [all, repaired]])), kinds };
-};
-
-const textAt = (item: Item, name: string): string => {
-  const value = item[name];
-  return value && "S" in value ? value.S : "";
 };
 
 interface Keys {
@@ -50,7 +22,7 @@ const damages: Readonly<Record<string, (at: Keys) => Keys & { readonly stays: bo
 
 for (const [name, move] of Object.entries(damages))
   test(`a memo that ${name} is found and removed, and the facts are right`, async () => {
-    const { db, lab, session } = await openFactsLab(modelIn);
+    const { db, lab, session } = await openFactsLab(streamedCourse);
     try {
       for (const user of ["a", "b", "e"]) await db.user.create({ id: user }).orThrow();
       for (const course of ["c", "d"]) await db.course.create({ id: course }).orThrow();
