@@ -294,5 +294,5 @@ export const reshardItems = async (driver: Driver, options: ReshardOptions): Pro
   const { index, rate = 100, job = "reshard", lease = LEASE, indexLag = INDEX_LAG, signal, deadline, onProgress } = options;
   const { session } = driver;
   const end = deadline === undefined ? Number.POSITIVE_INFINITY : session.effects.now() + deadline;
-  return runReshard(session, { index, rate, job, lease, indexLag, signal, deadline: end, onProgress });
+  return runReshard(session, { index, rate, job, lease, indexLag, signal, deadline: end, onProgress, records: true });
 };

@@ -3,9 +3,11 @@ import type { AccessStep, MarkerStep, QueryStep } from "../ir/physical-plan.ts";
 import type { Template } from "../keys/template.ts";
 import { type Catalog, keyAttributes, type KeyNames, type Shape } from "../schema/catalog.ts";
 import {
+  changedCounts,
   changedEdges,
   definitionOf,
   describedEntry,
+  describedShards,
   describeModel,
   isEither,
   lackingCopy,
@@ -37,6 +39,8 @@ export interface Gaps {
   readonly entries: ReadonlyMap<string, "otherwise" | "absent" | "leaving">;
   /** The templates by which the record has the entries that are otherwise. */
   readonly keys: ReadonlyMap<string, readonly string[]>;
+  /** Entries of indexes of which the model does not look in all shards: the end of a message. */
+  readonly shards: ReadonlyMap<string, string>;
   /** Edges that are stored otherwise, by their shape's id: the end of a message. */
   readonly edges: ReadonlyMap<string, string>;
   /** Unique attributes, as `person.email`, of which nodes may lack their markers. */
@@ -95,6 +99,24 @@ const changedEntries = (session: Session, ours: ModelDescription, { current, mig
   return { entries: changed, keys: templates };
 };
 
+/** What the shards of a recorded model, and of the one that a migration leads to, are beside those that the model looks in. */
+const unreadShards = ({ catalog }: Session, ours: ModelDescription, { current, migration }: ModelRecord): Gaps["shards"] => {
+  const unread = new Map<string, string>();
+  for (const index of catalog.indexes)
+    for (const { id } of catalog.shapes)
+      for (const recorded of [current, migration]) {
+        const now = describedShards(ours, index, id);
+        const old = recorded && describedShards(recorded.model, index, id);
+        const missed = now && old && changedCounts(old, now).find(({ written, counts }) => !counts.includes(written));
+        if (missed)
+          unread.set(
+            `${index.name} ${id}`,
+            `: its items are spread over ${missed.written} shards, and this model looks in ${missed.counts.join(", ")}. List both counts, [${[...missed.counts, missed.written].join(", ")}], or deploy the model that the table follows.`,
+          );
+      }
+  return unread;
+};
+
 const changedUnique = (session: Session, ours: ModelDescription, { current, migration }: ModelRecord): Gaps["unique"] => {
   const changed = new Map<string, "absent" | "leaving">();
   const known = current && withNewKinds(current.model, ours, session.catalog);
@@ -135,8 +157,9 @@ export const gapsOf = (session: Session, record: ModelRecord): Gaps | undefined 
     ...changedEntries(session, ours, record),
     edges: current ? changedStorage(session, ours, current.model) : new Map(),
     unique: changedUnique(session, ours, record),
+    shards: unreadShards(session, ours, record),
   };
-  return gaps.entries.size + gaps.edges.size + gaps.unique.size === 0 ? undefined : gaps;
+  return gaps.entries.size + gaps.edges.size + gaps.unique.size + gaps.shards.size === 0 ? undefined : gaps;
 };
 
 /** Of Edgetable's own layout. */
@@ -219,6 +242,11 @@ export const refuseGaps = ({ catalog }: Session, gaps: Gaps, { steps, marker, an
       const { index } = step as QueryStep;
       // The keys of a reference are in its source's item.
       const kind = shape.role === "reference" ? shape.from : id;
+      const shards = gaps.shards.get(`${index} ${kind}`);
+      if (shards !== undefined)
+        throw new EdgetableError("plan.indexIncomplete", `The index "${index}" does not find every "${id}"${shards}`, {
+          details: { index, shape: id },
+        });
       const gap = index === undefined ? undefined : gaps.entries.get(`${index} ${kind}`);
       if (
         gap === undefined ||

@@ -3,8 +3,9 @@ import type { TableSettings, ValueStorage } from "../schema/definition.ts";
 import { type Catalog, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
 import type { CopyFreshness, Freshness } from "../schema/derived.ts";
 import {
-  type DescribedShards,
+  changedCounts,
   describedEntry,
+  describedShards,
   describeModel,
   descriptionHash,
   type ModelDescription,
@@ -179,24 +180,17 @@ interface ShardChanges {
   readonly refusals: readonly string[];
 }
 
-const listsOf = ({ counts, hot = {} }: DescribedShards): ReadonlyMap<string, readonly number[]> =>
-  new Map([["", counts], ...Object.entries(hot)]);
-
 /** Indexes whose items have to move to other shards, and counts that readers would no longer look in. */
 const changedShards = ({ catalog, record }: MigrationGround, model: ModelDescription): ShardChanges => {
   const grown = new Set<string>();
   const refusals: string[] = [];
   for (const index of catalog.indexes) {
-    for (const [id, { shards = {} }] of Object.entries(model.items)) {
-      const attribute = index.partitionKeys.find((name) => shards[name]) ?? "";
-      const now = shards[attribute];
-      const old = record.current?.model.items[id]?.shards?.[attribute];
+    for (const id of Object.keys(model.items)) {
+      const now = describedShards(model, index, id);
+      const old = record.current && describedShards(record.current.model, index, id);
       if (!now || !old || !describedEntry(model, index, id)) continue;
-      const before = listsOf(old);
-      for (const [value, counts] of listsOf(now)) {
-        // What was written last is in the shards of the writers' count: after a migration that is all items.
-        const written = (before.get(value) ?? old.counts)[0] ?? 1;
-        if (counts[0] === written) continue;
+      // What was written last is in the shards of the writers' count: after a migration that is all items.
+      for (const { value, written, counts } of changedCounts(old, now)) {
         if (counts.includes(written)) grown.add(index.name ?? "");
         else
           refusals.push(

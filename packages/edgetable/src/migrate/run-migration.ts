@@ -1,6 +1,6 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { readExpiry } from "../executor/administer-table.ts";
-import type { Cost } from "../executor/call.ts";
+import { addCosts, type Cost } from "../executor/call.ts";
 import { bookkeeping, findJob, type Job, type JobFacts, takeLease } from "../executor/jobs/job-store.ts";
 import { newRun, type Rate, REQUEST_DEADLINE, type Run, runJob, step } from "../executor/jobs/run-job.ts";
 import { type ModelRecord, type MoveState, readRecord, type RecordedMigration } from "../executor/model-record.ts";
@@ -303,9 +303,11 @@ const takeStep = async (
         lease,
         indexLag,
         deadline,
+        records: false,
       };
-      const { moved } = await runReshard(run.session, { ...settings, signal: signal ?? run.signal, onProgress: undefined });
+      const { moved, cost } = await runReshard(run.session, { ...settings, signal: signal ?? run.signal, onProgress: undefined });
       run.state.changed += moved;
+      run.cost = addCosts(run.cost, cost);
       return undefined;
     }
     case "deleteIndex":

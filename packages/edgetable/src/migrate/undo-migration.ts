@@ -4,7 +4,14 @@ import { REQUEST_DEADLINE, runJob, step } from "../executor/jobs/run-job.ts";
 import { type ModelRecord, readRecord } from "../executor/model-record.ts";
 import type { Session } from "../executor/session.ts";
 import { writeRecord } from "../executor/write-record.ts";
-import { descriptionHash, type ModelDescription, withEitherForm, withEitherKeys, withUnreserved } from "../schema/describe-model.ts";
+import {
+  descriptionHash,
+  type ModelDescription,
+  withEitherForm,
+  withEitherKeys,
+  withShards,
+  withUnreserved,
+} from "../schema/describe-model.ts";
 import { deleteIndex, theTable } from "./change-indexes.ts";
 import type { MigrationPlan } from "./plan-migration.ts";
 import { jobOf, MIGRATION_JOB, type MigrationSettings, openRun, planOf } from "./run-migration.ts";
@@ -132,8 +139,9 @@ export const undoMigration = async (
       const left = current && migration ? withEitherForm(current.model, migration.model) : undefined;
       const keyed = left && migration ? withEitherKeys(left.model, migration.model) : undefined;
       const after = keyed && migration ? withUnreserved(keyed.model, migration.model) : undefined;
-      const isMixed = (left?.attributes.length ?? 0) + (keyed?.indexes.length ?? 0) + (after?.attributes.length ?? 0) > 0;
-      const now = after && isMixed ? { ...current, hash: descriptionHash(after.model), model: after.model } : current;
+      const spread = after && migration ? withShards(after.model, migration.model) : undefined;
+      const isMixed = [left?.attributes, keyed?.indexes, after?.attributes, spread?.kinds].some((all) => all && all.length > 0);
+      const now = spread && isMixed ? { ...current, hash: descriptionHash(spread.model), model: spread.model } : current;
       const isDone = await step(run, async (context) => writeRecord(session, record, { current: now, migration: undefined }, context));
       if (!isDone)
         throw new EdgetableError("job.busy", "The record of the migration was changed by another process. Try again.", { retryable: true });
@@ -145,6 +153,10 @@ export const undoMigration = async (
       if (left && left.attributes.length > 0)
         notes.push(
           `Items may hold ${left.attributes.map((name) => `"${name}"`).join(", ")} in either form. Run the migration to a model that reads both, with finish: it stores the form that the model says. Until then a model without \`renamed\` and \`retyped\` is refused.`,
+        );
+      if (spread && spread.kinds.length > 0)
+        notes.push(
+          `Items of ${namesText(spread.kinds)} may be in the shards of either model. Programs have to list both counts, until the migration to one of the models has ended.`,
         );
       if (after && after.attributes.length > 0) notes.push(unreservedText(after.attributes));
       const marked = current && migration ? newlyUnique(current.model, migration.model) : [];

@@ -360,6 +360,57 @@ export const withNewKinds = (recorded: ModelDescription, ours: ModelDescription,
   };
 };
 
+/** A count of shards that a model changes, of all items or of those with one value. */
+interface ChangedShards {
+  readonly value: string;
+  /** The count by which items were written last. */
+  readonly written: number;
+  /** The counts of the model; readers look in the shards of all of them. */
+  readonly counts: readonly number[];
+}
+
+/** The counts by which a model finds or writes items otherwise than a table was written. */
+export const changedCounts = (old: DescribedShards, now: DescribedShards): readonly ChangedShards[] => {
+  const countsOf = ({ counts, hot = {} }: DescribedShards, value: string): readonly number[] => own(hot, value) ?? counts;
+  const values = new Set(["", ...Object.keys(old.hot ?? {}), ...Object.keys(now.hot ?? {})]);
+  return [...values].flatMap((value) => {
+    const [written = 1] = countsOf(old, value);
+    const counts = countsOf(now, value);
+    return counts[0] === written ? [] : [{ value, written, counts }];
+  });
+};
+
+/** The shards of a kind's items in an index. */
+export const describedShards = ({ items }: ModelDescription, { partitionKeys }: Index, id: string): DescribedShards | undefined => {
+  const { shards = {} } = items[id] ?? {};
+  const attribute = partitionKeys.find((name) => shards[name]);
+  return attribute === undefined ? undefined : shards[attribute];
+};
+
+/**
+ * What a table holds once programs of another model, or a resharding, have put items into its shards.
+ *
+ * @param isWanted which attributes with a shard are meant; all by default
+ * @returns the description, and the kinds whose shards differ
+ */
+export const withShards = (
+  current: ModelDescription,
+  { items: others }: ModelDescription,
+  isWanted: (attribute: string) => boolean = () => true,
+): { readonly model: ModelDescription; readonly kinds: readonly string[] } => {
+  const kinds = new Set<string>();
+  const items = mapValues(current.items, (item, id): DescribedItem => {
+    const moved = Object.entries(others[id]?.shards ?? {}).filter(([attribute, now]) => {
+      const old = item.shards?.[attribute];
+      return old !== undefined && isWanted(attribute) && changedCounts(old, now).length > 0;
+    });
+    if (moved.length === 0) return item;
+    kinds.add(id);
+    return { ...item, shards: { ...item.shards, ...Object.fromEntries(moved) } };
+  });
+  return { model: { ...current, items }, kinds: [...kinds] };
+};
+
 const EITHER = "either ";
 
 /** True if items may have keys of two models in an index, after a migration from one to the other was undone. */

@@ -8,12 +8,16 @@ import { encodeSingle } from "../../requests/encode-write.ts";
 import type { UpdateStep, Term } from "../../ir/write-plan.ts";
 import type { Catalog, Index, Shape } from "../../schema/catalog.ts";
 import { otherPlace } from "../../schema/catalog.ts";
+import { descriptionHash, describeModel, withShards } from "../../schema/describe-model.ts";
 import type { Item, Key, QueryOutput, UpdateItemInput } from "../../transport/operations.ts";
+import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { hexHashOf } from "../../util/hash-text.ts";
 import { own } from "../../util/row.ts";
 import { batchGet } from "../batch.ts";
 import type { Cost } from "../call.ts";
 import { isFailedCondition } from "../failed-term.ts";
+import { readRecord } from "../model-record.ts";
+import { writeRecord } from "../write-record.ts";
 import { bookkeeping, type JobFacts, takeLease } from "../jobs/job-store.ts";
 import { newRun, pace, REQUEST_DEADLINE, type Run, runJob, step } from "../jobs/run-job.ts";
 import type { CallContext, Session } from "../session.ts";
@@ -32,6 +36,8 @@ export interface ReshardSettings {
   /** Time after which nothing more is begun. */
   readonly deadline: number;
   readonly onProgress: ((progress: ReshardProgress) => void) | undefined;
+  /** Whether the table's record is told where the items are now. A migration writes it at its own end. */
+  readonly records: boolean;
 }
 
 /** How far a resharding has come. */
@@ -94,6 +100,28 @@ const oldPlaces = ({ index: table, indexes, shapes }: Catalog, wanted: string | 
     }
   }
   return all;
+};
+
+/**
+ * Tells the table's record where items are now, so that a model which does not look there is refused, and one without the old
+ * count is not. A program that may not read or write the record leaves it.
+ */
+const recordShards = async (run: Resharding): Promise<void> => {
+  const { session, places } = run;
+  const attributes = new Set(places.map(({ attribute }) => attribute));
+  try {
+    for (let isWritten = false; !isWritten;) {
+      const record = await step(run, async (context) => readRecord(session, context));
+      const { current } = record;
+      if (!current || record.migration) return;
+      const { model, kinds } = withShards(current.model, describeModel(session.catalog), (attribute) => attributes.has(attribute));
+      if (kinds.length === 0) return;
+      const now = { ...current, hash: descriptionHash(model), model };
+      isWritten = await step(run, async (context) => writeRecord(session, record, { current: now, migration: undefined }, context));
+    }
+  } catch (error) {
+    if (!isEdgetableError(error, "execute.accessDenied")) throw error;
+  }
 };
 
 const PAGE = 100;
@@ -251,7 +279,11 @@ export const runReshard = async (session: Session, settings: ReshardSettings): P
       run.movedInPass = Number(facts["fresh"] ?? 0);
       run.start = facts["start"] ? (JSON.parse(String(facts["start"])) as Key) : undefined;
     }
-    await runJob(session, run.lease, { facts: () => factsOf(run), run: () => moveAll(run) });
+    const work = async (): Promise<void> => {
+      await moveAll(run);
+      if (settings.records) await recordShards(run);
+    };
+    await runJob(session, run.lease, { facts: () => factsOf(run), run: work });
     return { ...progressOf(run), cost: run.cost };
   };
   return run.track(reshard());
