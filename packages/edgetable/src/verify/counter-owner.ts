@@ -26,12 +26,6 @@ interface Claim {
   readonly id: Row | undefined;
 }
 
-const claimOfKey = ({ index, nodes }: Catalog, item: Item): Claim | undefined => {
-  const read = readCounterKey(textAt(item, index.partitionKey));
-  const entry = read && nodes[read.node];
-  return read && { node: read.node, over: read.set, id: entry && ownerId(entry, read.owner) };
-};
-
 /**
  * The node that a counter counts for, by the text beside its key or, if that names another one, by its key.
  *
@@ -39,7 +33,9 @@ const claimOfKey = ({ index, nodes }: Catalog, item: Item): Claim | undefined =>
  */
 export const counterOwner = (catalog: Catalog, item: Item): CounterOwner | "nobody" | undefined => {
   const named = readPlace(textAt(item, MEMO_NODE));
-  const keyed = claimOfKey(catalog, item);
+  const read = readCounterKey(textAt(item, catalog.index.partitionKey));
+  const owner = read && catalog.nodes[read.node];
+  const keyed: Claim | undefined = read && { node: read.node, over: read.set, id: owner && ownerId(owner, read.owner) };
   // A numeric key holds a hash of what the counter counts.
   const isHashed = catalog.layout.types?.[catalog.index.partitionKey] === "N";
   const own = Object.fromEntries([catalog.index.partitionKey, catalog.index.sortKey].flatMap((name) => (name ? [[name, item[name]]] : [])));

@@ -12,19 +12,16 @@ const OF_JOBS: readonly string[] = [UNTIL];
 const OF_MEMOS: readonly string[] = [REVISION];
 const NONE: readonly string[] = [];
 
-const counterNumbers = (catalog: Catalog, item: Item): readonly string[] => {
-  const owner = counterOwner(catalog, item);
-  return typeof owner === "object" ? [COUNTER, ...countedNames(owner.set)] : [COUNTER];
-};
-
 const numbersOf = (catalog: Catalog, seen: Seen): readonly string[] => {
   switch (seen.kind) {
     case "row":
       return OF_ROWS;
     case "guard":
       return OF_GUARDS;
-    case "counter":
-      return counterNumbers(catalog, seen.item);
+    case "counter": {
+      const owner = counterOwner(catalog, seen.item);
+      return typeof owner === "object" ? [COUNTER, ...countedNames(owner.set)] : [COUNTER];
+    }
     case "memo":
       return OF_MEMOS;
     case "job":

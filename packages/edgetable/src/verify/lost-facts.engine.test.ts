@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { textAt } from "../schema/system-items.ts";
 import { openFactsLab } from "../streams/facts-lab.test-support.ts";
 import { refreshFacts } from "../streams/refresh-facts.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { verify, type VerifyOptions } from "./index.ts";
-import { streamedCourse, textAt } from "./streamed-course.test-support.ts";
+import { streamedCourse } from "./streamed-course.test-support.ts";
 
 const USERS = ["u0", "u1", "u2", "u3"] as const;
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { textAt } from "../schema/system-items.ts";
 import { openFactsLab } from "../streams/facts-lab.test-support.ts";
 import { verify, type VerifyOptions } from "./index.ts";
-import { streamedCourse, textAt } from "./streamed-course.test-support.ts";
+import { streamedCourse } from "./streamed-course.test-support.ts";
 
 const verified = async (db: object, options: VerifyOptions = {}) => {
   const { kinds, clean } = await verify(db, { settle: 1, staleAfter: 1, ...options });

@@ -18,7 +18,7 @@ import { counterKeys, type CounterSet, counterSetsOf } from "../schema/counter-s
 import { type AggregateFact, type CopyFact, countHidden, derivedNames, isKeptInNode, STREAMED, sumHidden } from "../schema/facts.ts";
 import type { Catalog, EdgeEntry, EndEntry, NodeEntry, Shape } from "../schema/catalog.ts";
 import { documentOwner } from "../schema/grid-parts.ts";
-import { CONTRIBUTION, COUNT, DELETING, OWNER, REVISION } from "../schema/system-items.ts";
+import { CONTRIBUTION, COUNT, DELETING, OWNER, REVISION, textAt } from "../schema/system-items.ts";
 import { factKeyItem } from "../schema/system-key-item.ts";
 import { readDegreeGuard } from "../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
@@ -144,11 +144,6 @@ export const guardedNode = (catalog: Catalog, item: Item): { readonly node: EndE
 export const storedNumber = (item: Item, attribute: string): number => {
   const value = item[attribute];
   return value && "N" in value ? Number(value.N) : 0;
-};
-
-const textIn = (item: Item, attribute: string): string => {
-  const value = item[attribute];
-  return value && "S" in value ? value.S : "";
 };
 
 const NO_CONTENTS: Contents = {};
@@ -380,7 +375,7 @@ const sayingsOf = (catalog: Catalog, seen: Seen, comparing: Comparing): readonly
     case "facts":
       return comparing.streamed ? factsSayings(seen.key, seen.item) : [];
     case "marker":
-      return [{ kind: "sum", id: idOf(seen.key), contents: { owner: textIn(seen.item, OWNER) }, times: -1, isOwn: true }];
+      return [{ kind: "sum", id: idOf(seen.key), contents: { owner: textAt(seen.item, OWNER) }, times: -1, isOwn: true }];
     case "guard": {
       const sum: Saying = { kind: "sum", id: idOf(seen.key), contents: NO_CONTENTS, times: -storedNumber(seen.item, COUNT), isOwn: true };
       if (!isKeptGuard(catalog, seen.item)) return [{ kind: "needed", id: ["a guard that nobody keeps"] }];

@@ -44,22 +44,11 @@ export type Seen =
       readonly reason: string;
     };
 
-const isStoredTwice = new WeakMap<Shape, boolean>();
-
-const hasTwoCopies = ({ edges }: Catalog, shape: Shape): boolean => {
-  let known = isStoredTwice.get(shape);
-  if (known === undefined) {
-    const entry = edges[shape.definition];
-    isStoredTwice.set(shape, (known = entry !== undefined && (entry.definition.symmetric === true || entry.mirrors.length > 0)));
-  }
-  return known;
-};
-
 const seeEdge = (catalog: Catalog, shape: Shape, { item, row, key }: Pick<SeenRow, "item" | "row" | "key">): SeenRow => {
   const entry = defined(catalog.edges[shape.definition], shape.definition);
   const subject = { kind: "edge", entry, from: endOf(shape, row, "from"), to: endOf(shape, row, "to") } as const;
   const once: SeenRow = { kind: "row", key, item, shape, row, subject, leads: true, other: undefined };
-  if (!hasTwoCopies(catalog, shape)) return once;
+  if (entry.definition.symmetric !== true && entry.mirrors.length === 0) return once;
   const [own, second] = edgeCopies(subject, withoutEnds(row));
   // An edge from a node to itself, with no direction, is one item.
   if (!second) return once;

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { count, defineGraph, distinct, edge, max, node, sum, summarize } from "../index.ts";
-import type { Item } from "../transport/operations.ts";
 
 const id = z.string();
 const stream = { freshness: "stream" } as const;
@@ -31,9 +30,3 @@ export const streamedCourse = (table: string) =>
       buys: summarize(edge({ from: "user", to: "room", stored: "twice" }), { amount: sum({ along: "orders", of: "amount" }) }),
     },
   });
-
-/** The text of an attribute; empty if it has none. */
-export const textAt = (item: Item, name: string): string => {
-  const value = item[name];
-  return value && "S" in value ? value.S : "";
-};

@@ -142,15 +142,6 @@ export const endOf = (shape: Shape, end: "from" | "to", value: Row): EndId => {
   return { type, id };
 };
 
-const readTiedRow = (catalog: Catalog, shape: Shape, item: Item): HeldRow | undefined => {
-  const row = decodeItem(catalog, shape, item);
-  if (shape.kind === "part") return { subject: { kind: "part", entry: defined(catalog.parts[shape.definition], "part") }, shape, row };
-  if (!refers(shape, row)) return undefined;
-  const entry = defined(catalog.edges[shape.definition], "edge");
-  const [from, to] = [endOf(shape, "from", row["from"] as Row), endOf(shape, "to", row["to"] as Row)];
-  return { subject: { kind: "edge", entry, from, to }, shape, row };
-};
-
 const references = new WeakMap<Catalog, readonly Shape[]>();
 
 /** The edges and parts whose rows an item holds. The second copy of an edge holds none: its first copy speaks for both. */
@@ -164,7 +155,14 @@ const tiedRows = (catalog: Catalog, item: Item | null | undefined): readonly Hel
     if (!all) references.set(catalog, (all = Object.values(catalog.shapesById).filter(({ role }) => role === "reference")));
     shapes = all.filter(({ from }) => from === shape.definition);
   }
-  return shapes.flatMap((one) => readTiedRow(catalog, one, item) ?? []);
+  return shapes.flatMap((one): HeldRow | [] => {
+    const row = decodeItem(catalog, one, item);
+    if (one.kind === "part") return { subject: { kind: "part", entry: defined(catalog.parts[one.definition], "part") }, shape: one, row };
+    if (!refers(one, row)) return [];
+    const entry = defined(catalog.edges[one.definition], "edge");
+    const [from, to] = [endOf(one, "from", row["from"] as Row), endOf(one, "to", row["to"] as Row)];
+    return { subject: { kind: "edge", entry, from, to }, shape: one, row };
+  });
 };
 
 /**

@@ -177,9 +177,6 @@ const planProjection = (
   return { kind: "ready", items, rows: [undefined], atomic, repeatable: true };
 };
 
-/** True if an item can show a revision: anything else stands above every number, or compares with none. */
-const isRevision = (value: AttributeValue): boolean => "N" in value && Number.isSafeInteger(Number(value.N));
-
 const readFacts = async (session: Session, { facts }: FactHolder, context: CallContext): Promise<Item | undefined> =>
   (await batchGet(session, { keys: [factKeyItem(session.catalog, facts)], consistent: true }, context))[0];
 
@@ -201,7 +198,8 @@ const afterRefusal = async (
   const shown = item?.[STREAMED];
   if (!shown) return undefined;
   const facts = await readFacts(session, holder, context);
-  if (!isRevision(shown)) return { facts, over: shown };
+  // Anything else than a revision stands above every number, or compares with none.
+  if (!("N" in shown) || !Number.isSafeInteger(Number(shown.N))) return { facts, over: shown };
   if (Number(decimalIn(shown)) <= Number(decimalIn(facts?.[REVISION]))) return undefined;
   await rebuildSums(session, holder, context, decimalIn(shown));
   return { facts: await readFacts(session, holder, context), over: undefined };

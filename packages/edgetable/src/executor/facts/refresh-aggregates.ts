@@ -132,11 +132,6 @@ const readPlaces = async (session: Session, places: readonly Place[], context: C
   });
 };
 
-const contributionIn = (memo: Item | undefined): Contribution => {
-  const value = memo?.[CONTRIBUTION];
-  return value && "M" in value ? value.M : {};
-};
-
 /** Writes a memo, also if nothing changes: a slower refresh that has read an older row must find another revision. */
 const memoStep = (session: Session, { place, memo, want }: ReadPlace): UpdateStep => {
   const { catalog, effects } = session;
@@ -165,7 +160,10 @@ const memoStep = (session: Session, { place, memo, want }: ReadPlace): UpdateSte
 /** @param inParts adds to the parts of each sum, where a number would have too many digits */
 const factsStep = ({ catalog }: Session, { facts }: FactHolder, places: readonly ReadPlace[], inParts: boolean): UpdateStep => {
   const sums: Record<string, string> = {};
-  for (const { memo, want } of places) addDifference(sums, contributionIn(memo), want);
+  for (const { memo, want } of places) {
+    const had = memo?.[CONTRIBUTION];
+    addDifference(sums, had && "M" in had ? had.M : {}, want);
+  }
   const add: Record<string, AttributeValue> = { [REVISION]: { N: "1" } };
   for (const name in sums)
     if (inParts) Object.assign(add, sumParts(name, sums[name]!));
