@@ -99,6 +99,23 @@ test("a plan counts the items that a step concerns, by all items of a small tabl
   expect(itemsOf({ steps }, "backfill")).toBeLessThan(40);
 });
 
+test("what the stream keeps is priced by the rows that count", async () => {
+  await fillTable();
+  const db = connectTo({ a: { derived: { n: count({ in: "e", ...stream }) } } });
+  const alone = await db.migrations.plan();
+  const other = defineGraph({ table: lab.table, nodes: { other: node({ key: "O#{id}", schema: z.object({ id }) }) } });
+  const rows = Array.from({ length: 400 }, (_, at) => ({ node: "other" as const, row: { id: `${at}` } }));
+  await other.connect({ transport: lab.engine.transport }).load(rows);
+  const { counted, cost } = await db.migrations.plan();
+  expect(counted).toBe(`from all ${NODES * (1 + EACH) + 401} items`);
+  expect(cost.writeUnits).toBe(alone.cost.writeUnits);
+  // A pass reads the table, as does each of the others.
+  expect(cost.readUnits - alone.cost.readUnits).toBeLessThan(400);
+  const report = await db.migrations.run(fast);
+  expect(report.cost.readUnits).toBeLessThanOrEqual(cost.readUnits);
+  expect(report.cost.writeUnits).toBeLessThanOrEqual(cost.writeUnits);
+});
+
 test("a count is computed by one Query of a node's edges between two reads of nodes, and one write", async () => {
   await fillTable();
   const { sent, options } = watched();

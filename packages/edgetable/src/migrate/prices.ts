@@ -19,6 +19,8 @@ export interface TableSize {
   readonly bytes: number;
   /** Items that a step concerns. @default all */
   readonly concerned?: number;
+  /** Items from which the stream's processor computes something, those that show it, and memos. @default all */
+  readonly streamed?: number;
 }
 
 /** Units of one item and of one read of the whole table, at most. */
@@ -83,9 +85,9 @@ const MEMO = 400;
 /** Items of a page of the pass that computes what the stream keeps: a row of a node with many rows waits for all of its memos. */
 export const REFRESH_PAGE = 200;
 
-/** The price of computing what the stream keeps: every row and every memo of a row brings its node up to date, in each pass. */
+/** The price of computing what the stream keeps: every row that counts and every memo of one brings its node up to date, in each pass. */
 const streamPrice = (catalog: Catalog, size: TableSize): Pick<StepPrice, "readUnits" | "writeUnits"> => {
-  const { items } = size;
+  const { items: all, streamed: items = all } = size;
   const { perRead, perUpdate, scan } = unitsOf(catalog, size);
   const facts = [...catalog.facts.aggregates, ...catalog.facts.summaries].filter(({ freshness }) => freshness === "stream");
   const sources = new Set(facts.map((fact) => JSON.stringify(["node" in fact ? fact.node : fact.edge, overText(fact)]))).size;
@@ -93,7 +95,7 @@ const streamPrice = (catalog: Catalog, size: TableSize): Pick<StepPrice, "readUn
   const memos = Math.ceil((sources * items * MEMO) / 4096);
   const places = 2 * sources * items;
   // What does not add up is read from all memos of a node, by each page that has a row of it.
-  const pages = Math.ceil((items * (1 + sources)) / REFRESH_PAGE);
+  const pages = Math.ceil((all + items * sources) / REFRESH_PAGE);
   const gathered = facts.every(isKeptInFacts) ? 0 : pages * (memos + items);
   const projected = places + items;
   const reads = scan + memos + places * (1 + perRead) + projected * (1 + perRead) + gathered + memos + 2 * items;

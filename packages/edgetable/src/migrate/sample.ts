@@ -4,8 +4,9 @@ import { markerKey } from "../planner/writes/rules/unique-markers.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
 import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { describeModel } from "../schema/describe-model.ts";
-import { isSystemItem } from "../schema/system-kinds.ts";
+import { isSystemItem, systemKindOf } from "../schema/system-kinds.ts";
 import type { Item } from "../transport/operations.ts";
+import { own } from "../util/row.ts";
 import { wantedKeys } from "./backfill.ts";
 import { findOldForms } from "./old-forms.ts";
 import { costOf, type MigrationPlan, type MigrationStep } from "./plan-migration.ts";
@@ -40,8 +41,27 @@ const readSample = async (run: Run): Promise<Sample | undefined> => {
 /** Which items a step concerns, and its price by their number; undefined for a step that is not priced by its items. */
 interface Counting {
   readonly concerns: (shape: Shape, item: Item) => boolean;
+  /** The kinds of rows that the stream's processor looks at, where it keeps something. */
+  readonly streams?: ReadonlySet<string> | undefined;
   readonly price: (size: TableSize) => StepPrice;
 }
+
+/** The kinds of rows from which the stream's processor computes something, and those that show it. */
+const streamedKinds = ({ facts, edges, parts }: Catalog): ReadonlySet<string> => {
+  const kinds = new Set<string>();
+  for (const fact of [...facts.aggregates, ...facts.summaries])
+    if (fact.freshness === "stream") for (const name of ["node" in fact ? fact.node : fact.edge, fact.over.name]) kinds.add(name);
+  for (const { freshness, onto } of facts.copies) {
+    if (freshness !== "stream") continue;
+    kinds.add(onto.name);
+    const { from = [], to = [] } = own(edges, onto.name) ?? {};
+    const owner = own(parts, onto.name)?.definition.of;
+    for (const name of [...from, ...to, ...(owner === undefined ? [] : [owner])]) kinds.add(name);
+  }
+  // The pass rolls up sharded counters as well.
+  for (const { node, shards = 0 } of facts.aggregates) if (shards > 0) kinds.add(node);
+  return kinds;
+};
 
 const countingOf = (catalog: Catalog, task: MigrationStep): Counting | undefined => {
   switch (task.kind) {
@@ -72,14 +92,15 @@ const countingOf = (catalog: Catalog, task: MigrationStep): Counting | undefined
       };
     }
     case "derive": {
-      if (task.streamed.length > 0) return undefined;
+      const isStreamed = task.streamed.length > 0;
       const owners = new Set(task.facts.map((name) => name.split(".")[0]));
       // A degree counts the edges of nodes: as `likes.outDegree`.
       for (const { name, from, to } of Object.values(catalog.edges))
         if (owners.has(name)) for (const end of [...from, ...to]) owners.add(end);
       return {
         concerns: ({ definition }) => owners.has(definition),
-        price: (size) => derivePrice(catalog, size, describeModel(catalog), false),
+        streams: isStreamed ? streamedKinds(catalog) : undefined,
+        price: (size) => derivePrice(catalog, size, describeModel(catalog), isStreamed),
       };
     }
     default:
@@ -98,6 +119,10 @@ export const pricedBySample = async (run: Run, plan: MigrationPlan, size: TableS
     const shape = isSystemItem(catalog, item) ? undefined : shapeOf(catalog, catalog.shapes, item);
     return shape ? [{ shape, item }] : [];
   });
+  // Of a sample, a bound that holds for 19 of 20 (two standard deviations; three items where there were none).
+  const boundOf = (found: number): number =>
+    sample.isWhole ? found : Math.min(all, Math.ceil(((found + 2 * Math.sqrt(found) + 3) / Math.max(1, sample.items.length)) * all));
+  const memos = sample.items.filter((item) => ["memo", "facts"].includes(systemKindOf(catalog, item) ?? "")).length;
   const steps = plan.steps.map((task, at): MigrationStep => {
     const counting = countings[at];
     if (!counting) return task;
@@ -110,10 +135,10 @@ export const pricedBySample = async (run: Run, plan: MigrationPlan, size: TableS
         return true;
       }
     });
-    // Of a sample, a bound that holds for 19 of 20 (two standard deviations; three items where there were none).
-    const bound = (found.length + 2 * Math.sqrt(found.length) + 3) / Math.max(1, sample.items.length);
-    const concerned = sample.isWhole ? found.length : Math.min(all, Math.ceil(bound * all));
-    return { ...task, ...counting.price({ ...size, items: all, concerned }) };
+    const { streams } = counting;
+    const streamed = streams && boundOf(memos + rows.filter(({ shape }) => streams.has(shape.definition)).length);
+    const counted = { concerned: boundOf(found.length), ...(streamed === undefined ? {} : { streamed }) };
+    return { ...task, ...counting.price({ ...size, items: all, ...counted }) };
   });
   const count = sample.items.length.toLocaleString("en-US");
   return {
