@@ -44,11 +44,19 @@ const levelsOf = (catalog: Catalog): ReadonlyMap<string, number> => {
 /** Findings whose repair adds or removes a whole edge or part. */
 const WHOLE: ReadonlySet<Finding["kind"]> = new Set(["oneSided", "dangling", "leftEdge", "orphanedPart"]);
 
-/** True if others follow from what was mended: from a derived attribute, or from an edge or part that the stream counts. */
-export const leadsOn = (catalog: Catalog, { kind, definition, attribute }: Pick<Finding, "kind" | "definition" | "attribute">): boolean => {
+/**
+ * True if others follow from what was mended: from a derived attribute, from an edge or part that the stream counts, or from a copy
+ * of an edge that was written for the other copy, perhaps at a node that is not there.
+ */
+export const leadsOn = (
+  catalog: Catalog,
+  { kind, definition = "", attribute }: Pick<Finding, "kind" | "definition" | "attribute">,
+): boolean => {
   if (linksOf(catalog).some(({ sources }) => sources.some(([owner, name]) => owner === definition && name === attribute))) return true;
+  if (!WHOLE.has(kind)) return false;
   const { aggregates, summaries } = catalog.facts;
-  return WHOLE.has(kind) && [...aggregates, ...summaries].some(({ over, freshness }) => over.name === definition && freshness === "stream");
+  const isStreamed = [...aggregates, ...summaries].some(({ over, freshness }) => over.name === definition && freshness === "stream");
+  return isStreamed || (kind === "oneSided" && catalog.edges[definition]?.definition.symmetric === true);
 };
 
 const known = new WeakMap<Catalog, ReadonlyMap<string, number>>();

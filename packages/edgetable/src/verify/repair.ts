@@ -27,7 +27,8 @@ export interface RepairSettings {
   readonly onWrite: ((write: RepairWrite) => void) | undefined;
 }
 
-const isMended = ({ mend, findings }: Problem, { deletesOrphans, only }: RepairSettings): boolean => {
+/** True if a problem is mended with these settings. */
+export const isMended = ({ mend, findings }: Problem, { deletesOrphans, only }: RepairSettings): boolean => {
   if (only && !findings.some(({ kind }) => only.has(kind))) return false;
   return mend.kind !== "none" && (mend.kind !== "orphan" || deletesOrphans);
 };

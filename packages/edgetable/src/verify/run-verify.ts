@@ -15,7 +15,7 @@ import { openFolds } from "./fold-memos.ts";
 import type { Circumstances, DocumentKeeper } from "./judging.ts";
 import { unreadableNumbers, unreadableRecords } from "./hidden-numbers.ts";
 import { type Differing, differingUnshown, isAlwaysJudged, isSuspect, keepsByStream, takeBackShown, tally } from "./relations.ts";
-import { repairItem, type RepairSettings } from "./repair.ts";
+import { isMended, repairItem, type RepairSettings } from "./repair.ts";
 import { seeItem, type Seen } from "./see-item.ts";
 import { settleCandidates, type Settling } from "./settle.ts";
 import { openTallies, type Tallies } from "./tallies.ts";
@@ -127,7 +127,7 @@ const openCandidates = (
     verification.unsettled += unsettled;
     for (const all of verdicts) {
       // What nobody mends was told before.
-      const isNew = ({ mend }: Problem): boolean => !verification.again || (mend.kind !== "none" && mend.kind !== "orphan");
+      const isNew = (problem: Problem): boolean => !verification.again || (repair !== undefined && isMended(problem, repair));
       const verdict = { ...all, problems: all.problems.filter(isNew) };
       for (const finding of verdict.problems.flatMap(({ findings }) => findings)) {
         collector.add(finding);

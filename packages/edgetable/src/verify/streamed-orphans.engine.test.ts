@@ -60,3 +60,32 @@ test.each(["USER", "ITEM"])("one repair unlinks what lost its node (%s) and mend
     await lab.stop();
   }
 });
+
+test("one repair removes a copy of an edge without direction that lies at a node that is not there", async () => {
+  const { db, lab } = await openFactsLab((table) =>
+    defineGraph({
+      table,
+      nodes: { user: node({ key: "USER#{id}", schema: z.object({ id }), derived: { friends: count({ in: "knows" }) } }) },
+      edges: { knows: edge({ from: "user", to: "user", symmetric: true, ...cascade }) },
+    }),
+  );
+  try {
+    for (const one of ["a", "b"]) await db.user.create({ id: one }).orThrow();
+    await db.knows.link({ id: "a" }, { id: "b" }).orThrow();
+    const copy = (await lab.items()).find(({ sk }) => sk && "S" in sk && sk.S === "knows#USER#b");
+    await lab.engine.transport.send("PutItem", { TableName: lab.table, Item: { ...copy, pk: { S: "USER#x" } } });
+    const { clean, kinds } = await verify(db, { settle: 1, repair: true, deleteOrphans: true });
+    expect({ clean, kinds: kinds.map(({ kind, count: all, repaired }) => [kind, all, repaired]) }).toEqual({
+      clean: true,
+      kinds: expect.arrayContaining([
+        ["oneSided", 1, 1],
+        ["dangling", expect.any(Number), expect.any(Number)],
+      ]) as unknown,
+    });
+    expect((await verify(db, { settle: 1 })).kinds).toEqual([]);
+    expect(await db.user.get({ id: "b" })).toEqual({ id: "b", friends: 1 });
+    expect(await lab.items()).not.toContainEqual(expect.objectContaining({ pk: { S: "USER#x" } }));
+  } finally {
+    await lab.stop();
+  }
+});
