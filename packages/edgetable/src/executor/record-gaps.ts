@@ -34,10 +34,10 @@ export interface RecordedReading {
 export interface Gaps {
   /**
    * Entries of indexes, as `index shape`: the record has the kind in the index by other keys, or not at all, or a migration to a
-   * model without the entry has begun, whose programs do not write its keys.
+   * model without the entry has begun, whose programs do not write its keys, or to one that gives it other keys.
    */
-  readonly entries: ReadonlyMap<string, "otherwise" | "absent" | "leaving">;
-  /** The templates by which the record has the entries that are otherwise. */
+  readonly entries: ReadonlyMap<string, "otherwise" | "absent" | "leaving" | "rekeyed">;
+  /** The templates by which the record, or the migration under way, has the entries that are otherwise. */
   readonly keys: ReadonlyMap<string, readonly string[]>;
   /** Entries of indexes of which the model does not look in all shards: the end of a message. */
   readonly shards: ReadonlyMap<string, string>;
@@ -74,7 +74,7 @@ const namesIn = ({ catalog }: Session, { items }: ModelDescription, ours: ModelD
 
 const changedEntries = (session: Session, ours: ModelDescription, { current, migration }: ModelRecord): Pick<Gaps, "entries" | "keys"> => {
   const { catalog } = session;
-  const changed = new Map<string, "otherwise" | "absent" | "leaving">();
+  const changed = new Map<string, "otherwise" | "absent" | "leaving" | "rekeyed">();
   const templates = new Map<string, readonly string[]>();
   const known = current && withNewKinds(current.model, ours, catalog);
   for (const index of catalog.indexes) {
@@ -93,6 +93,10 @@ const changedEntries = (session: Session, ours: ModelDescription, { current, mig
         // A kind that the other model lacks is not written by its programs.
         const names = namesIn(session, migration.model, ours, id);
         if (names.length > 0 && !isIn(migration.model, names)) changed.set(`${index.name} ${id}`, "leaving");
+        const becoming = describedEntry(migration.model, index, id);
+        if (!becoming || sameEntry(migration.model, ours, [index, id])) continue;
+        changed.set(`${index.name} ${id}`, "rekeyed");
+        templates.set(`${index.name} ${id}`, becoming);
       }
     }
   }
@@ -250,12 +254,13 @@ export const refuseGaps = ({ catalog }: Session, gaps: Gaps, { steps, marker, an
       const gap = index === undefined ? undefined : gaps.entries.get(`${index} ${kind}`);
       if (
         gap === undefined ||
-        (gap === "otherwise" && !needsKeys(catalog, step as QueryStep, shape, { was: gaps.keys.get(`${index} ${kind}`) ?? [], anyOrder }))
+        ((gap === "otherwise" || gap === "rekeyed") &&
+          !needsKeys(catalog, step as QueryStep, shape, { was: gaps.keys.get(`${index} ${kind}`) ?? [], anyOrder }))
       )
         continue;
       const why =
-        gap === "leaving"
-          ? `any more: a migration has begun to a model that has not got it there, and whose programs do not write its keys. ${UNDO}`
+        gap === "leaving" || gap === "rekeyed"
+          ? `any more: a migration has begun to a model that ${gap === "leaving" ? "has not got it there, and whose programs do not write its keys" : "gives it other keys there"}. ${UNDO}`
           : `yet: the table has not been migrated to this model. ${FINISH}`;
       throw new EdgetableError("plan.indexIncomplete", `The index "${index}" does not find every "${id}" ${why}`, {
         details: { index, shape: id },
