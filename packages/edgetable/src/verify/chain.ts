@@ -59,6 +59,10 @@ export const leadsOn = (
   return isStreamed || (kind === "oneSided" && catalog.edges[definition]?.definition.symmetric === true);
 };
 
+/** True if a derived attribute follows from another one. */
+export const mayLeadOn = (catalog: Catalog): boolean =>
+  linksOf(catalog).some((link) => leadsOn(catalog, { ...link, definition: link.owner }));
+
 const known = new WeakMap<Catalog, ReadonlyMap<string, number>>();
 
 /**

@@ -1,6 +1,6 @@
 import { type FactHolder, holderOf, overText, placesOf } from "../executor/facts/contributions.ts";
 import { gather, type Gathered, orderOf, projectionOf } from "../executor/facts/project-facts.ts";
-import { isKeptInFacts, readMemoPlace, streamedFacts } from "../executor/facts/read-memos.ts";
+import { isKeptInFacts, otherKeyOfMemo, readMemoPlace, streamedFacts } from "../executor/facts/read-memos.ts";
 import { encodeField } from "../requests/encode-item.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { DerivedFact } from "../schema/facts.ts";
@@ -78,7 +78,7 @@ export const openFolds = (catalog: Catalog, tallies: Tallies, times: 1 | -1 = 1)
         if (fold) open.set(segment, fold);
       }
       const contribution = seen.item[CONTRIBUTION];
-      if (!fold || !place || !contribution || !("M" in contribution)) return;
+      if (!fold || !place || !contribution || !("M" in contribution) || otherKeyOfMemo(catalog, seen.item)) return;
       for (const [fact, into] of fold.gathered) {
         const found = contribution.M[fact.attribute];
         if (found && overText(fact) === place.over) gather(fact, into, found);

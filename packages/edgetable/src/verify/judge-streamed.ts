@@ -1,17 +1,20 @@
-import { placesOf } from "../executor/facts/contributions.ts";
-import { otherKeyOfMemo, placeOfMemo, streamedFacts } from "../executor/facts/read-memos.ts";
+import { contributionsOf, memoKey, placesOf } from "../executor/facts/contributions.ts";
+import { otherKeyOfMemo, placeOfMemo, readMemoPlace, streamedFacts } from "../executor/facts/read-memos.ts";
 import { sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
-import { decimalIn, decodeValue, sameAttribute } from "../requests/attribute-value.ts";
+import { decimalIn, decodeValue, keyTextOf, sameAttribute } from "../requests/attribute-value.ts";
 import { keyIfComplete } from "../requests/encode-item.ts";
+import { type Catalog, keyAttributes } from "../schema/catalog.ts";
 import { type DerivedFact, STREAMED } from "../schema/facts.ts";
+import { placeText } from "../schema/stored-id.ts";
+import { MEMO_NODE, MEMO_SOURCE } from "../schema/system-items.ts";
 import { factKeyItem } from "../schema/system-key-item.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";
 import type { Finding } from "./finding.ts";
-import { deletion, itemAt, type Judging, readNeed, report } from "./judging.ts";
+import { asRead, deletion, itemAt, type Judging, readNeed, report, writes } from "./judging.ts";
 import { EXPECTED, KEPT, MEMOS, REVISED, SUMS, TOO_LONG } from "./read-streamed.ts";
 import { contributedHolders } from "./relations.ts";
 import type { Seen, SeenRow } from "./see-item.ts";
@@ -118,9 +121,36 @@ export const judgeStreamed = (judging: Judging, seen: SeenRow): void => {
   judging.problems.push({ findings: [first, ...rest], mend: { kind: "rebuild", holder: { type, id } } });
 };
 
+const isKey = ({ index }: Catalog, item: Item): boolean => {
+  const names = keyAttributes(index);
+  return Object.keys(item).length === names.length && names.every((name) => keyTextOf(item[name]));
+};
+
+/**
+ * Judges a memo that does not say of which row or node it is. The row at its key tells, if there is one; else nothing takes it
+ * off any more, and the facts that it was added to differ from the rows.
+ */
+const judgeUnreadableMemo = (judging: Judging, { key, item }: Pick<Seen, "key" | "item">): void => {
+  const { catalog } = judging;
+  const source = item[MEMO_SOURCE];
+  const row = source && "M" in source && isKey(catalog, source.M) ? itemAt(judging, source.M) : null;
+  if (row === undefined) return;
+  const place = contributionsOf(catalog, row).find((one) => keyId(memoKey(catalog, one)) === keyId(key));
+  const attribute = source && "M" in source ? MEMO_NODE : MEMO_SOURCE;
+  const stored = item[attribute] && decodeValue(item[attribute]);
+  const reason = "A memo does not say of which edge or part, or of which node it is.";
+  const finding: Finding = { kind: "unreadable", key, definition: place?.holder.entry.name, attribute, stored, reason };
+  if (!place || !row) return report(judging, finding, writes(deletion(judging, { key, item })));
+  const { entry, id } = place.holder;
+  const set = { [MEMO_NODE]: { S: placeText({ node: entry.name, over: place.over, id }) } };
+  const step = { kind: "update", key, terms: asRead(judging, item, undefined), shape: undefined } as const;
+  report(judging, finding, writes({ ...step, changes: { set, remove: [], add: {}, append: {} } }));
+};
+
 /** Judges a memo by its own key: nothing that counts later finds it under another one. */
 export const judgeMemo = (judging: Judging, { key, item }: Pick<Seen, "key" | "item">): void => {
   const { catalog } = judging;
+  if (!readMemoPlace(item)) return judgeUnreadableMemo(judging, { key, item });
   const other = otherKeyOfMemo(catalog, item);
   const place = other && placeOfMemo(catalog, item);
   if (!place) return;

@@ -21,6 +21,73 @@ const damages: Readonly<Record<string, (at: Keys) => Keys & { readonly stays: bo
   "lies with no node": ({ pk, sk }) => ({ pk: `${pk}x`, sk, stays: true }),
 };
 
+const filled = async () => {
+  const opened = await openFactsLab(modelIn);
+  const { db, lab, session } = opened;
+  for (const user of ["a", "b", "e"]) await db.user.create({ id: user }).orThrow();
+  for (const course of ["c", "d"]) await db.course.create({ id: course }).orThrow();
+  await db.takes.put({ id: "a" }, { id: "c" }, { grade: 1 });
+  await db.takes.put({ id: "b" }, { id: "c" }, { grade: 2 });
+  await db.takes.put({ id: "e" }, { id: "d" }, { grade: 3 });
+  await lab.drain(session);
+  expect((await verified(db)).found).toEqual({});
+  return opened;
+};
+
+test("the processor takes no value of a memo under another key", async () => {
+  const { db, lab, session } = await filled();
+  try {
+    const memo = (await lab.items()).find((item) => textAt(item, "~node").includes('"d"') && "~source" in item)!;
+    const moved = { ...memo, pk: { S: textAt(memo, "pk").replace("$Sd$S", "$Sc$S") } };
+    await lab.engine.transport.send("PutItem", { TableName: lab.table, Item: moved });
+    await lab.take();
+    await db.takes.put({ id: "a" }, { id: "c" }, { grade: 0 });
+    await lab.drain(session);
+    expect(await db.course.get({ id: "c" })).toEqual({ id: "c", users: 2, points: 2, best: 2, grades: 2 });
+    const { kinds } = await verified(db);
+    expect(kinds.flatMap(({ examples }) => examples.map(({ reason }) => reason))).toEqual([
+      expect.stringMatching(/^A memo lies under a key that is not its own/),
+    ]);
+    expect((await verified(db, { repair: true })).clean).toBe(true);
+    expect((await verified(db)).found).toEqual({});
+  } finally {
+    await lab.stop();
+  }
+});
+
+const unreadable: Readonly<Record<string, (memo: Item) => Item>> = {
+  "whose node is no place": (memo) => ({ ...memo, "~node": { S: "x" } }),
+  "whose node is no text": (memo) => ({ ...memo, "~node": { N: "1" } }),
+  "without its node": ({ "~node": _node, ...memo }) => memo,
+  "whose row's key is a text": (memo) => ({ ...memo, "~source": { S: "x" } }),
+};
+for (const [name, damage] of Object.entries(unreadable))
+  test.each(["is there", "is gone"])(`a memo ${name} is named and repaired, and its row %s`, async (row) => {
+    const { db, lab, session } = await filled();
+    try {
+      const memo = (await lab.items()).find((item) => textAt(item, "~node").includes('"c"') && "~source" in item)!;
+      const { M: source } = memo["~source"] as { readonly M: Item };
+      await lab.engine.transport.send("PutItem", { TableName: lab.table, Item: damage(memo) });
+      if (row === "is gone") await lab.engine.transport.send("DeleteItem", { TableName: lab.table, Key: source as never });
+      await lab.take();
+      const { clean, kinds } = await verified(db);
+      expect(clean).toBe(false);
+      expect(kinds.flatMap(({ kind, examples }) => (kind === "unreadable" ? examples : []))).toMatchObject([
+        { key: { pk: memo["pk"], sk: memo["sk"] }, reason: expect.stringMatching(/^A memo does not say/) as string },
+      ]);
+      expect((await verified(db, { repair: true })).clean).toBe(true);
+      expect((await verified(db)).found).toEqual({});
+      await lab.drain(session);
+      expect((await verified(db)).found).toEqual({});
+      expect((await db.course.get({ id: "c" }))?.users).toBe(row === "is there" ? 2 : 1);
+      for (const user of ["a", "b"]) await db.takes.unlink({ id: user }, { id: "c" });
+      await lab.drain(session);
+      expect(await db.course.get({ id: "c" })).toEqual({ id: "c", users: 0, points: 0, grades: 0 });
+    } finally {
+      await lab.stop();
+    }
+  });
+
 for (const [name, move] of Object.entries(damages))
   test(`a memo that ${name} is found and removed, and the facts are right`, async () => {
     const { db, lab, session } = await openFactsLab(streamedCourse);

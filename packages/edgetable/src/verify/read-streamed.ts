@@ -121,7 +121,7 @@ export const readStreamed = async (session: Session, need: StreamNeed, context: 
   const missing = new Set(contributed.keys());
   let differing = 0;
   for (const over of new Set(facts.map(overText)))
-    await eachMemo(session, { holder, over, own: true, context }, (contribution, source) => {
+    await eachMemo(session, { holder, over, context }, (contribution, source) => {
       const id = placeId(catalog, { holder, over, source });
       missing.delete(id);
       if (!sameContribution(contribution, contributed.get(id)?.contribution)) differing++;

@@ -460,7 +460,7 @@ export const isDocument = ({ nodes }: Catalog, { shape }: Pick<SeenRow, "shape">
 /** Whether an item has to be judged whatever the tallies tell: there are few of these. */
 export const isAlwaysJudged = (catalog: Catalog, seen: Seen, { streamed }: Comparing): boolean =>
   (streamed && seen.kind === "row" && isDocument(catalog, seen)) ||
-  (streamed && seen.kind === "memo" && otherKeyOfMemo(catalog, seen.item) !== undefined) ||
+  (streamed && seen.kind === "memo" && (!readMemoPlace(seen.item) || otherKeyOfMemo(catalog, seen.item) !== undefined)) ||
   seen.kind === "unclaimed" ||
   seen.kind === "job" ||
   seen.kind === "cursor" ||

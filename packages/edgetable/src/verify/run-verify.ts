@@ -353,6 +353,9 @@ export const runVerification = async (verification: Verification): Promise<void>
     await verification.save?.();
     await passTogether(verification);
   }
-  if (looksAgain(verification)) return runVerification(verification);
+  if (looksAgain(verification)) {
+    await verification.save?.();
+    return runVerification(verification);
+  }
   settings.onProgress?.(progressOf(verification));
 };

@@ -19,6 +19,8 @@ export interface SavedState {
   readonly position: string | undefined;
   readonly items: number;
   readonly unsettled: number;
+  /** How often the table was looked at again: see `Verification`. */
+  readonly again?: number | undefined;
   readonly kinds: readonly KindReport[];
 }
 

@@ -10,6 +10,7 @@ import type { Session } from "../executor/session.ts";
 import { compareRow, followDocuments } from "../grids/keep-values.ts";
 import { loadRules } from "../planner/writes/rules/index.ts";
 import { checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
+import { mayLeadOn } from "./chain.ts";
 import { convertedField, type Converted } from "./check-row.ts";
 import { type KindReport, openCollector } from "./collect.ts";
 import type { Finding } from "./finding.ts";
@@ -177,11 +178,11 @@ const openVerification = async (call: VerifyCall, keeping: Keeping | undefined) 
     tallies = openTallies({ seed: Math.floor(effects.random() * 2 ** 32), bits });
   }
   const collector = openCollector(given.examples ?? EXAMPLES, saved?.state.kinds);
-  const { pass = 1, position, items = 0, unsettled = 0 } = saved?.state ?? {};
+  const { pass = 1, position, items = 0, unsettled = 0, again = 0 } = saved?.state ?? {};
   const save = async (): Promise<void> => {
     if (!keeping) return;
     const { run: name, fingerprint, path } = keeping;
-    const reached = { pass: verification.pass, position: verification.position, items: verification.items };
+    const reached = { pass: verification.pass, position: verification.position, items: verification.items, again: verification.again };
     await saveState(
       path,
       { run: name, fingerprint, ...reached, unsettled: verification.unsettled, kinds: collector.kinds },
@@ -198,6 +199,9 @@ const openVerification = async (call: VerifyCall, keeping: Keeping | undefined) 
     items,
     seen: 0,
     unsettled,
+    again,
+    // Nobody knows what the run before mended after it was saved: the sums of what was read still hold the wrong values.
+    leadsOn: saved !== undefined && settings.repair?.mode === "repair" && settings.limit === undefined && mayLeadOn(session.catalog),
     meter,
     reported: session.effects.now(),
     save: keeping && save,

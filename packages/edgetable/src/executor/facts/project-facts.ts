@@ -20,7 +20,7 @@ import type { CallContext, Session } from "../session.ts";
 import { type FactHolder, overText, placesOf } from "./contributions.ts";
 import { eachMemo, isKeptInFacts, streamedFacts } from "./read-memos.ts";
 import { rebuildSums } from "./rebuild-facts.ts";
-import { type FailedRefresh, isStorable, sumsIn, TRIES } from "./refresh-aggregates.ts";
+import { type FailedRefresh, isReadable, isStorable, sumsIn, TRIES } from "./refresh-aggregates.ts";
 
 /** A value whose sets and maps have one order. */
 const ordered = (value: AttributeValue): unknown => {
@@ -222,7 +222,11 @@ export const projectFacts = async (
   const keys = distinct.map(({ facts }) => factKeyItem(catalog, facts));
   const items = byIdentity(catalog, await batchGet(session, { keys, consistent: true }, context));
   const failed: FailedRefresh[] = [];
-  const project = async (holder: FactHolder, item: Item | undefined): Promise<void> => {
+  const project = async (holder: FactHolder, read: Item | undefined): Promise<void> => {
+    // A change that adds nothing to a sum is written beside a text in its place, which says nothing of the sum.
+    const isWrong = !isReadable(catalog, read);
+    if (isWrong) await rebuildSums(session, holder, context);
+    const item = isWrong ? await readFacts(session, holder, context) : read;
     const facts = streamedFacts(catalog, holder.entry);
     const inMemos = facts.filter((fact) => !isKeptInFacts(fact));
     const readFrom = async (from: Item | undefined): Promise<ReadonlyMap<DerivedFact, Gathered>> =>

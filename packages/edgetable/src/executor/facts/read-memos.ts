@@ -3,7 +3,7 @@ import { nameIn } from "../../requests/expression.ts";
 import type { Catalog, EdgeEntry, NodeEntry } from "../../schema/catalog.ts";
 import { isAdditive } from "../../schema/derived.ts";
 import type { DerivedFact } from "../../schema/facts.ts";
-import { readPlace, type StoredPlace } from "../../schema/stored-id.ts";
+import { placeText, readPlace, type StoredPlace } from "../../schema/stored-id.ts";
 import { CONTRIBUTION, MEMO_NODE, MEMO_SOURCE } from "../../schema/system-items.ts";
 import { factKeyItem } from "../../schema/system-key-item.ts";
 import { memoOf, memosOver } from "../../schema/system-keys.ts";
@@ -45,29 +45,45 @@ export const placeOfMemo = (catalog: Catalog, memo: Item): Place | undefined => 
   return { holder, over: place.over, source: place.source };
 };
 
+const otherKeys = new WeakMap<Item, Key | "own">();
+
 /** The key at which a memo has to lie, if it lies at another one: nothing takes off there what it adds. */
 export const otherKeyOfMemo = (catalog: Catalog, memo: Item): Key | undefined => {
-  const place = placeOfMemo(catalog, memo);
-  const key = place && memoKey(catalog, place);
-  return key && Object.keys(key).some((attribute) => !sameAttribute(memo[attribute], key[attribute])) ? key : undefined;
+  let known = otherKeys.get(memo);
+  if (!known) {
+    const place = placeOfMemo(catalog, memo);
+    const key = place && memoKey(catalog, place);
+    known = key && Object.keys(key).some((attribute) => !sameAttribute(memo[attribute], key[attribute])) ? key : "own";
+    otherKeys.set(memo, known);
+  }
+  return known === "own" ? undefined : known;
+};
+
+/** True if a memo lies where that of a row at a node or edge does, and names no other node or edge. One that cannot be read names none. */
+const isOwnMemo = (catalog: Catalog, memo: Item, place: Place): boolean => {
+  const { sortKey = "" } = catalog.index;
+  if (!sameAttribute(memo[sortKey], memoKey(catalog, place)[sortKey])) return false;
+  const { holder, over } = place;
+  const text = memo[MEMO_NODE];
+  if (!text || !("S" in text) || text.S === placeText({ node: holder.entry.name, over, id: holder.id })) return true;
+  const named = readPlace(text.S);
+  return !named || holderOf(catalog, named.node, named.id)?.facts.partition === holder.facts.partition;
 };
 
 /** Which memos are read. */
 interface MemoReading {
   readonly holder: FactHolder;
   readonly over: string;
-  readonly own?: boolean;
   readonly context: CallContext;
 }
 
 /**
  * Reads all memos of a node or edge over one kind of rows, strongly consistent, a page at a time: what each contributes, and its row's key.
- *
- * @param own true to pass over a memo under a key that is not its own, which nothing takes off
+ * A memo under a key that is not its own is passed over: nothing takes it off.
  */
 export const eachMemo = async (
   session: Session,
-  { holder, over, own = false, context }: MemoReading,
+  { holder, over, context }: MemoReading,
   take: (contribution: Item, source: Key) => void,
 ): Promise<void> => {
   const { catalog } = session;
@@ -76,10 +92,11 @@ export const eachMemo = async (
   const names: Record<string, string> = {};
   const [p, s] = [nameIn(names, partitionKey, "#p"), nameIn(names, sortKey, "#s")];
   const [c, k] = [nameIn(names, CONTRIBUTION, "#c"), nameIn(names, MEMO_SOURCE, "#k")];
+  const n = nameIn(names, MEMO_NODE, "#n");
   const input: QueryInput = {
     TableName: catalog.table,
     KeyConditionExpression: `${p} = :p AND begins_with(${s}, :s)`,
-    ProjectionExpression: own ? `${c}, ${k}, ${s}` : `${c}, ${k}`,
+    ProjectionExpression: `${c}, ${k}, ${s}, ${n}`,
     ...(Object.keys(names).length > 0 ? { ExpressionAttributeNames: names } : {}),
     ExpressionAttributeValues: { ":p": partition, ":s": { S: memosOver(over) } },
     ConsistentRead: true,
@@ -91,8 +108,7 @@ export const eachMemo = async (
     for (const item of output.Items ?? []) {
       const [value, source] = [item[CONTRIBUTION], item[MEMO_SOURCE]];
       if (!value || !("M" in value) || !source || !("M" in source)) continue;
-      if (own && !sameAttribute(item[sortKey], memoKey(catalog, { holder, over, source: source.M })[sortKey])) continue;
-      take(value.M, source.M);
+      if (isOwnMemo(catalog, item, { holder, over, source: source.M })) take(value.M, source.M);
     }
     start = output.LastEvaluatedKey;
   } while (start);

@@ -15,6 +15,7 @@ import {
   addDifference,
   type FailedRefresh,
   isConflict,
+  isReadable,
   isStorable,
   PAUSES,
   partsIn,
@@ -28,7 +29,7 @@ const addMemos = async (session: Session, holder: FactHolder, context: CallConte
   const sums: Record<string, string> = {};
   const places: Place[] = [];
   for (const over of new Set(streamedFacts(session.catalog, holder.entry).map(overText)))
-    await eachMemo(session, { holder, over, own: true, context }, (contribution, source) => {
+    await eachMemo(session, { holder, over, context }, (contribution, source) => {
       addDifference(sums, {}, contribution);
       places.push({ holder, over, source });
     });
@@ -104,6 +105,30 @@ export const rebuildSums = async (
       details: { tries: attempt + 1 },
     });
   }
+};
+
+/**
+ * Adds the memos of nodes up again in whose facts somebody has put a text, or something else, where a number belongs.
+ *
+ * @returns the partitions of the facts that can be added to again
+ */
+export const mendUnreadable = async (
+  session: Session,
+  holders: readonly FactHolder[],
+  context: CallContext,
+): Promise<ReadonlySet<string>> => {
+  const { catalog } = session;
+  const mended = new Set<string>();
+  for (const holder of holders) {
+    const [facts] = await batchGet(session, { keys: [factKeyItem(catalog, holder.facts)], consistent: true }, context);
+    // Another refresh may have mended them by now. What fails here has failed before, which the caller tells.
+    const mending = isReadable(catalog, facts) ? Promise.resolve() : rebuildSums(session, holder, context);
+    await mending.then(
+      () => mended.add(holder.facts.partition),
+      () => undefined,
+    );
+  }
+  return mended;
 };
 
 /**

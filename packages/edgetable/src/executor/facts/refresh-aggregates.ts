@@ -5,6 +5,7 @@ import { encodeTransaction } from "../../requests/encode-write.ts";
 import { CONTRIBUTION, EXPIRES, FACTS_TYPE, MEMO_NODE, MEMO_SOURCE, MEMO_TYPE, REVISION } from "../../schema/system-items.ts";
 import { placeText } from "../../schema/stored-id.ts";
 import { factKeyItem, systemType } from "../../schema/system-key-item.ts";
+import type { Catalog } from "../../schema/catalog.ts";
 import type { AttributeValue, CancellationReason, Item, Key } from "../../transport/operations.ts";
 import { addDecimals, negateDecimal, parseDecimal, sameDecimals } from "../../util/decimal.ts";
 import { batchGet } from "../batch.ts";
@@ -36,6 +37,10 @@ export interface FailedRefresh {
 
 /** The names of sums and numbers, to which the facts of a node add up; other contributions are values of the memos alone. */
 export const addsUp = (name: string): boolean => name.startsWith("~");
+
+/** True if an item of facts has numbers where it should: nothing can be added to anything else. */
+export const isReadable = ({ typeAttribute }: Catalog, facts: Item | undefined): boolean =>
+  Object.entries(facts ?? {}).every(([name, value]) => !addsUp(name) || name === typeAttribute || "N" in value);
 
 /** Adds to sums what a row contributes beyond what it did before. */
 export const addDifference = (sums: Record<string, string>, have: Contribution, want: Contribution): void => {
@@ -173,7 +178,7 @@ const factsStep = ({ catalog }: Session, { facts }: FactHolder, places: readonly
 };
 
 /** True if one item of a transaction may be the reason, and the others could be written. */
-const isOfOneItem = (error: unknown): boolean =>
+export const isOfOneItem = (error: unknown): boolean =>
   isEdgetableError(error) && ["TransactionCanceledException", "ValidationException"].includes(String(error.details["fault"]));
 
 /** True if another writer changed what was read: read it again. */
@@ -256,6 +261,9 @@ const refreshSome = async (session: Session, places: readonly Place[], context: 
         try {
           const written = await writeTogether(session, { nodes: group, inParts: false }, context).catch(async (error: unknown) => {
             if (group.length > 1 || !isOfOneItem(error)) throw error;
+            const key = factKeyItem(session.catalog, holderIn(group[0]!).facts);
+            const [facts] = await batchGet(session, { keys: [key], consistent: true }, context);
+            if (!isReadable(session.catalog, facts)) throw error;
             // The sums of this node may have more digits than a number.
             return writeTogether(session, { nodes: group, inParts: true }, context);
           });

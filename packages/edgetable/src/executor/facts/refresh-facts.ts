@@ -5,10 +5,10 @@ import type { Item } from "../../transport/operations.ts";
 import { identity } from "../read-rows.ts";
 import type { CallContext, Session } from "../session.ts";
 import type { FactHolder, Place } from "./contributions.ts";
-import { rebuildAllSums } from "./rebuild-facts.ts";
+import { mendUnreadable, rebuildAllSums } from "./rebuild-facts.ts";
 import { projectFacts } from "./project-facts.ts";
 import { placeOfMemo, readMemoPlace, streamedFacts } from "./read-memos.ts";
-import { refreshAggregates } from "./refresh-aggregates.ts";
+import { type FailedRefresh, isOfOneItem, refreshAggregates } from "./refresh-aggregates.ts";
 import { type FailedCopies, refreshCopies, refreshFanOut } from "./refresh-copies.ts";
 import { hasCounters, rollUpNodes } from "./roll-up-counters.ts";
 import { allOf, type Triggered } from "./triggers.ts";
@@ -23,6 +23,20 @@ export interface FailedCause<Cause> {
 export interface Caused<Cause> extends Triggered {
   readonly cause: Cause;
 }
+
+/** Refreshes what rows contribute. Where nothing can be added to the facts of a node, they are made anew, and it is tried again. */
+const refreshPlaces = async (session: Session, places: readonly Place[], context: CallContext): Promise<readonly FailedRefresh[]> => {
+  const failed = await refreshAggregates(session, places, context);
+  const refused = failed.filter(({ error }) => isOfOneItem(error));
+  if (refused.length === 0) return failed;
+  const mended = await mendUnreadable(
+    session,
+    refused.map(({ holder }) => holder),
+    context,
+  );
+  const isMended = ({ holder }: Pick<Place, "holder">): boolean => mended.has(holder.facts.partition);
+  return [...failed.filter((one) => !isMended(one)), ...(await refreshAggregates(session, places.filter(isMended), context))];
+};
 
 /** Refreshes everything that has to be looked at: aggregates, the nodes that hold them, and copies. */
 export const refreshTriggered = async <Cause>(
@@ -39,7 +53,7 @@ export const refreshTriggered = async <Cause>(
     one.places.some(({ holder }) => holder.facts.partition === facts.partition) ||
     one.holders.some((holder) => holder.facts.partition === facts.partition);
   const places = all.flatMap((one): readonly Place[] => one.places);
-  for (const { holder, error } of await refreshAggregates(session, places, context)) note((one) => isAt(holder, one), error);
+  for (const { holder, error } of await refreshPlaces(session, places, context)) note((one) => isAt(holder, one), error);
   const holders = [...places.map(({ holder }) => holder), ...all.flatMap((one) => one.holders)];
   for (const { holder, error } of await projectFacts(session, holders, context)) note((one) => isAt(holder, one), error);
   const concerned = all.flatMap((one) => one.holders);
