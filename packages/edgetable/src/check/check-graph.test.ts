@@ -331,6 +331,65 @@ cases("hotCounter", {
   },
 });
 
+const byName = { entries: { team: "owner" } };
+const kept = (...facts: readonly unknown[]): GraphDefinition => ({
+  table: "Teams",
+  nodes: {
+    user: user(),
+    team: team({ derived: Object.fromEntries(facts.map((fact, at) => [`members${at}`, fact])) }),
+  },
+  edges: { joins: joins({ onDelete: { to: "cascade" } }) },
+});
+
+cases("countedEntries", {
+  "counts in the transaction, and two indexes of everything": {
+    model: {
+      ...kept(count({ in: "joins" }), count({ in: "joins", where: { role: "lead" } })),
+      indexes: { byName, byOther: byName, byKeys: { ...byName, projection: "KEYS_ONLY" } },
+    },
+    advice: [
+      {
+        concern: "cost",
+        definition: "team",
+        severity: "note",
+        says: [
+          'each change of "members0", "members1" writes',
+          '"byName", "byOther"',
+          "2 write units beside those of the item",
+          'freshness: "stream"',
+          'projection: "KEYS_ONLY"',
+        ],
+      },
+    ],
+  },
+  "items of several kilobytes, a count by the stream": {
+    model: {
+      ...kept(count({ in: "joins", freshness: "stream" })),
+      nodes: {
+        user: user(),
+        team: team({ derived: { members0: count({ in: "joins", freshness: "stream" }) }, expect: { bytes: 3000 } }),
+      },
+      indexes: { byName },
+    },
+    advice: [{ concern: "cost", definition: "team", severity: "note", says: ["3 write units", "3000 bytes", "KEYS_ONLY"] }],
+  },
+  "an index by the count itself": {
+    model: { ...kept(count({ in: "joins" })), indexes: { byCount: { entries: { team: { by: "members0:number" } } } } },
+    advice: [],
+  },
+  "counters of its own, and what a batch job keeps": {
+    model: { ...kept(count({ in: "joins", shards: 4 }), count({ in: "joins", freshness: "batch" })), indexes: { byName } },
+    advice: [],
+  },
+  "an index of keys alone, and one without the node": {
+    model: {
+      ...kept(count({ in: "joins" })),
+      indexes: { byKeys: { ...byName, projection: "KEYS_ONLY" }, ofUsers: { entries: { user: "name" } } },
+    },
+    advice: [],
+  },
+});
+
 cases("unusedIndex", {
   "an index by a stored attribute": {
     model: inLayout({ indexes: { gsi: { partitionKey: "Owner", sortKey: "Team" } }, nodes: { team: { attributes: { owner: "Owner" } } } }),

@@ -1,7 +1,7 @@
 import type { Catalog } from "../schema/catalog.ts";
 import type { Advice, AdviceRule, CheckedPattern } from "./advice.ts";
 import { distinct } from "./index-places.ts";
-import { costlyProjection, patternRequests, unboundedCollection } from "./rules/cost.ts";
+import { costlyProjection, countedEntries, patternRequests, unboundedCollection } from "./rules/cost.ts";
 import { highDelimiter, lostOrder, prefixHazard, refusedValues } from "./rules/key-order.ts";
 import { fewShards, hotCounter, hotIndexPartition, sharedPartition } from "./rules/partitions.ts";
 import { idleIndexKey, mutableKey, neededStream, requiredByIndex, staleCopy, unusedIndex } from "./rules/stale-keys.ts";
@@ -23,6 +23,7 @@ const rules: readonly AdviceRule[] = [
   highDelimiter,
   refusedValues,
   costlyProjection,
+  countedEntries,
   unboundedCollection,
   patternRequests,
 ];

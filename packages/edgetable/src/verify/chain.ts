@@ -59,9 +59,10 @@ export const leadsOn = (
   return isStreamed || (kind === "oneSided" && catalog.edges[definition]?.definition.symmetric === true);
 };
 
-/** True if a derived attribute follows from another one. */
+/** True if others may follow from what a repair mends. */
 export const mayLeadOn = (catalog: Catalog): boolean =>
-  linksOf(catalog).some((link) => leadsOn(catalog, { ...link, definition: link.owner }));
+  linksOf(catalog).some(({ owner, attribute }) => leadsOn(catalog, { kind: "staleFact", definition: owner, attribute })) ||
+  [...catalog.facts.aggregates, ...catalog.facts.summaries].some(({ freshness }) => freshness === "stream");
 
 const known = new WeakMap<Catalog, ReadonlyMap<string, number>>();
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { textAt } from "../schema/system-items.ts";
 import { openFactsLab } from "../streams/facts-lab.test-support.ts";
+import type { Item } from "../transport/operations.ts";
 import { verify, type VerifyOptions } from "./index.ts";
 import { streamedCourse } from "./streamed-course.test-support.ts";
 
@@ -22,7 +23,7 @@ const damages: Readonly<Record<string, (at: Keys) => Keys & { readonly stays: bo
 };
 
 const filled = async () => {
-  const opened = await openFactsLab(modelIn);
+  const opened = await openFactsLab(streamedCourse);
   const { db, lab, session } = opened;
   for (const user of ["a", "b", "e"]) await db.user.create({ id: user }).orThrow();
   for (const course of ["c", "d"]) await db.course.create({ id: course }).orThrow();

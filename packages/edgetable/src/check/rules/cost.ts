@@ -1,5 +1,5 @@
 import { PAGE_BYTES } from "../../ir/capacity.ts";
-import { projectedAttributes, type Catalog, type EdgeEntry, type Index, type Shape } from "../../schema/catalog.ts";
+import { keyAttributes, projectedAttributes, type Catalog, type EdgeEntry, type Index, type Shape } from "../../schema/catalog.ts";
 import { degreeLimit } from "../../schema/definition.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { CONCERNS, type Advice, type AdviceRule, type CheckedPattern } from "../advice.ts";
@@ -77,6 +77,45 @@ export const costlyProjection: AdviceRule = (catalog, patterns) => {
   }
   return found.map((one) => ({ rule: "costlyProjection", concern: CONCERNS.budgets, ...one }) as Advice);
 };
+
+/** The indexes that hold a kind of items whole, though none of these attributes is in their keys. */
+const wholeEntries = (catalog: Catalog, definition: string, attributes: readonly string[]): readonly IndexPlace[] =>
+  catalog.indexes
+    .filter(({ projection }) => projection === "ALL")
+    .flatMap((index) => placesIn(catalog, index))
+    .filter(
+      ({ index, shape }) =>
+        shape.definition === definition &&
+        !keyAttributes(index).some((key) => shape.keys[key]?.within.some((field) => attributes.includes(field))),
+    );
+
+/** Counts and other derived attributes whose every change writes index entries that hold the whole node. */
+export const countedEntries: AdviceRule = (catalog) =>
+  Object.keys(catalog.nodes).flatMap((definition): readonly Advice[] => {
+    const facts = catalog.facts.aggregates.filter(
+      ({ node, freshness, shards }) =>
+        node === definition && (freshness === "stream" || (freshness === "transaction" && shards === undefined)),
+    );
+    const attributes = facts.map(({ attribute }) => attribute);
+    const places = attributes.length > 0 ? wholeEntries(catalog, definition, attributes) : [];
+    const [first] = places;
+    if (!first) return [];
+    const { bytes } = first.shape;
+    const units = places.length * Math.ceil(bytes / WRITE_UNIT);
+    const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
+    const indexes = places.map(({ index }) => index.name ?? "");
+    const isSlow = facts.some(({ freshness }) => freshness === "transaction");
+    return [
+      {
+        rule: "countedEntries",
+        concern: CONCERNS.budgets,
+        definition,
+        severity: "note",
+        message: `each change of ${quoted(attributes)} writes the entry of the "${definition}" in ${quoted(indexes)} too, which project all attributes: ${units} write unit${units === 1 ? "" : "s"} beside those of the item, for items of ${bytes} bytes.`,
+        mend: `Project what reads by the index need (projection: "KEYS_ONLY", or the names of attributes)${isSlow ? ', or let the stream keep it (freshness: "stream"): it writes a node once for the changes of a batch' : ""}.`,
+      },
+    ];
+  });
 
 const unboundedAdvice = (entry: EdgeEntry, end: "from" | "to", shape: Shape): Advice => {
   const bytes = (entry.definition.expect?.[end] ?? 0) * shape.bytes;
