@@ -49,7 +49,7 @@ const modelIn = (table: string) =>
     },
   });
 
-const ROOMS = 8;
+const ROOMS = 4;
 const EACH = 12;
 
 /** Rooms with a dozen uses each; the last room has none. Pages are of three items, so that they end within partitions. */

@@ -97,8 +97,8 @@ const writers = (db: LabDb, count: number) => {
 const isWriters = (key: string): boolean => /#w|@w|PLACE#p506/.test(key);
 
 test("beside writers, only damages are found and repaired, and no writer's work is undone", async () => {
-  const { table, db } = await filled(1200);
   const times = testRuns(1000);
+  const { table, db } = await filled(Math.max(300, 1.2 * times));
   const damaged = await damageTable({ transport: engine.transport, table }, { times, random: seeded(13) });
   expect(damaged.done).toHaveLength(times);
   const busy = writers(labGraph(table).connect({ transport: engine.transport }), 3);
