@@ -8,7 +8,7 @@ import { decodeItem, shapeOf } from "../../../requests/decode-item.ts";
 import { digitsIn, keyIfComplete, keyOf } from "../../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry, Shape } from "../../../schema/catalog.ts";
 import { endTypes } from "../../../schema/definition.ts";
-import { type CopyFact, COPY_REVISION, NODE_REVISION } from "../../../schema/facts.ts";
+import { type CopyFact, COPY_REVISION, isKeptInNode, NODE_REVISION } from "../../../schema/facts.ts";
 import { placeText } from "../../../schema/stored-id.ts";
 import { COUNT, HOLDER, JOB_FACTS, JOB_TYPE, KIND, RUNS, UNTIL } from "../../../schema/system-items.ts";
 import { systemKeyItem, systemType } from "../../../schema/system-key-item.ts";
@@ -37,6 +37,7 @@ import {
   unitedTerms,
   type WorkingSet,
 } from "../working-set.ts";
+import { aggregatesOver, counts } from "./aggregates.ts";
 import { changeItem, unchangedFields } from "./computed-attributes.ts";
 import { edgeCopies, type EdgeCopy } from "./edge-copies.ts";
 import { changedExactly, type ExactRow, exactRows, sameField, withDigits } from "./stored-digits.ts";
@@ -139,6 +140,10 @@ const isChecked = (subject: Subject): boolean =>
     ? subject.entry.definition.ends !== "unchecked"
     : subject.kind === "part" && subject.entry.definition.owner === "checked";
 
+/** True if a node counts the part in the part's own transaction, and so has to be there. */
+const isCounted = (catalog: Catalog, subject: Exclude<Subject, { readonly kind: "node" }>, row: Row): boolean =>
+  subject.kind === "part" && aggregatesOver(catalog, subject).some((one) => isKeptInNode(one.fact) && counts(one, row));
+
 const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, { row }, image) => {
   const { catalog, given } = working;
   if (subject.kind === "node") {
@@ -169,7 +174,8 @@ const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, { row }, im
     let from = siblingRow(working, source);
     if (from === null) {
       const image = imageOf(working, { shape, key }, `its attributes are copied onto "${subject.entry.name}"`);
-      if (image === null && isChecked(subject)) return { kind: "failure", failure: { reason: "endMissing", end, id: id.id } };
+      if (image === null && (isChecked(subject) || isCounted(catalog, subject, filled)))
+        return { kind: "failure", failure: { reason: "endMissing", end, id: id.id } };
       if (image === null) continue;
       from = image && { row: decodeItem(catalog, shape, image), digits: digitsIn(shape, image) };
     }
