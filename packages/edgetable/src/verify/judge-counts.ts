@@ -216,6 +216,7 @@ export const judgeCopies = (judging: Judging, seen: SeenRow): void => {
     if (origin?.kind !== "row" || origin.shape !== node.shape) continue;
     const [stored, expected] = [row[fact.attribute], readableValue(own(origin.row, fact.of))];
     if (exactText(exactIn(seen, fact.attribute)) === exactText(readableValue(exactIn(origin, fact.of)))) continue;
+    const [holds, wanted] = [digitsIn(shape, item)(fact.attribute), digitsIn(origin.shape, origin.item)(fact.of)];
     const isRounded = exactText(stored) === exactText(expected);
     const differs = isRounded ? "differs in digits that a double does not hold" : "is another one now";
     const reason = `"${fact.attribute}" repeats "${fact.of}" of a "${node.name}", which ${differs}.`;
@@ -224,13 +225,14 @@ export const judgeCopies = (judging: Judging, seen: SeenRow): void => {
       key,
       definition: shape.definition,
       attribute: fact.attribute,
-      stored,
-      expected,
+      // Rows have both as the same number.
+      stored: isRounded && holds && "N" in holds ? holds.N : stored,
+      expected: isRounded && wanted && "N" in wanted ? wanted.N : expected,
       other: source,
       reason,
     });
     values[fact.attribute] = expected;
-    digits.set(fact.attribute, digitsIn(origin.shape, origin.item)(fact.of));
+    digits.set(fact.attribute, wanted);
     checks.set(keyId(source), check(judging, source, origin.item, origin.shape));
   }
   const [first, ...rest] = findings;
