@@ -66,6 +66,10 @@ test("reports what differs, prints the writes of a repair, and repairs", async (
   expect(out).toContain("  … and 2 more\n");
   expect(out.trimEnd().split("\n").at(-1)).toBe("Shop: 14 findings in 613 items");
 
+  const narrow = await run(["verify", "--endpoint", engine.endpoint], { cwd: folder.path, columns: 60 });
+  expect(narrow.out).toContain("drift  1 time\n  an attribute that repeats a value of the key and differs\n  from it\n");
+  for (const line of narrow.out.split("\n")) expect(line.length).toBeLessThanOrEqual(60);
+
   const json = await verify("--json", "--examples", "1");
   expect(JSON.parse(json.out)).toMatchObject({
     table: "Shop",

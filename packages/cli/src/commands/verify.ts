@@ -7,7 +7,7 @@ import { usageError } from "../failure.ts";
 import { type CommandSpec, defineCommand, note, printJson, wholeNumber, type Invocation } from "../invocation.ts";
 import { counted, showKey, showUnits } from "../output/explanation.ts";
 import { toJson } from "../output/json.ts";
-import { createProgress, progressEvery, type Style, wrap } from "../output/terminal.ts";
+import { createProgress, progressEvery, type Style, widthOf, wrap } from "../output/terminal.ts";
 
 interface Options {
   readonly repair?: boolean;
@@ -72,9 +72,15 @@ const printKind = ({ io, style }: Invocation<Options>, { kind, what, isHarmless,
   const width = (io.out.columns ?? Number.POSITIVE_INFINITY) - 2;
   const paint = isHarmless || count === repaired ? style.cyan : style.red;
   const mended = repaired > 0 ? `, ${repaired.toLocaleString("en-US")} repaired` : "";
-  const lines = examples.flatMap((one) => wrap(`${showKey(one.key)}: ${one.reason}${valuesText(one)}`, width));
+  const times = thousands(count, "time") + mended;
+  const harmless = isHarmless ? " (harmless)" : "";
+  const fits = widthOf(`${kind}  ${times}  ${what}${harmless}`) - 2 <= width;
+  const lines = [
+    ...(fits ? [] : wrap(what + harmless, width)),
+    ...examples.flatMap((one) => wrap(`${showKey(one.key)}: ${one.reason}${valuesText(one)}`, width)),
+  ];
   if (count > examples.length) lines.push(`… and ${(count - examples.length).toLocaleString("en-US")} more`);
-  const head = `${paint(kind)}  ${style.bold(thousands(count, "time") + mended)}  ${what}${isHarmless ? style.dim(" (harmless)") : ""}`;
+  const head = `${paint(kind)}  ${style.bold(times)}${fits ? `  ${what}${style.dim(harmless)}` : ""}`;
   io.out.write(`${head}\n${lines.map((line) => `  ${line}\n`).join("")}\n`);
 };
 
