@@ -62,7 +62,8 @@ export const leadsOn = (
 /** True if others may follow from what a repair mends. */
 export const mayLeadOn = (catalog: Catalog): boolean =>
   linksOf(catalog).some(({ owner, attribute }) => leadsOn(catalog, { kind: "staleFact", definition: owner, attribute })) ||
-  [...catalog.facts.aggregates, ...catalog.facts.summaries].some(({ freshness }) => freshness === "stream");
+  [...catalog.facts.aggregates, ...catalog.facts.summaries].some(({ freshness }) => freshness === "stream") ||
+  Object.values(catalog.edges).some(({ definition }) => definition.symmetric === true);
 
 const known = new WeakMap<Catalog, ReadonlyMap<string, number>>();
 
