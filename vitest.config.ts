@@ -39,7 +39,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 2,
+    // For two cores: a third of the time, tests wait for engines, leases and killed processes. The second engine runs once a worker.
+    maxWorkers: secondEngine ? 2 : 3,
     // Files of one worker share the modules that they import: a third less CPU for a small file. No test may leave anything behind.
     isolate: false,
   },

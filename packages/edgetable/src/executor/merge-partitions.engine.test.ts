@@ -140,6 +140,7 @@ test("a cursor in a partition that the model has no longer is refused", async ()
   const options = { transport: engine.transport, cursorSecret: "s".padEnd(43, "-") };
   const cursors = [];
   for (const limit of [1, 2, 3, 4, 5, 6]) cursors.push((await graphOf(table, [8]).connect(options).find("person").page({ limit })).next);
+  await graphOf(table, [1, 8]).connect(options).reshard({ rate: 100_000, indexLag: 0 });
   const fewer = graphOf(table, [1]).connect(options);
   const codes = await Promise.all(
     cursors.map(async (cursor) =>
