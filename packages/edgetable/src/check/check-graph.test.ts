@@ -13,58 +13,12 @@ import {
   trackerPublished,
 } from "../schema/adopted-models.test-support.ts";
 import { assertModel } from "../schema/check-model.ts";
-import { type GraphDefinition, edge, node } from "../schema/definition.ts";
+import { edge, node } from "../schema/definition.ts";
 import { count } from "../schema/derived.ts";
-import type { Layout } from "../schema/layout.ts";
-import { checkGraph, type Advice, type CheckedPattern } from "./index.ts";
+import { about, cases, indexes, inLayout, joins, note, team, user, warning } from "./advice-lab.test-support.ts";
+import { checkGraph, type CheckedPattern } from "./index.ts";
 
-type Loose = Readonly<Record<string, unknown>>;
 const text = z.string();
-const user = (more: Loose = {}): never =>
-  node({ key: "USER#{id}", schema: z.object({ id: text, name: text, active: z.boolean() }), ...more }) as never;
-const team = (more: Loose = {}): never => node({ key: "TEAM#{teamId}", schema: z.object({ teamId: text, owner: text }), ...more }) as never;
-const joins = (more: Loose = {}): never => edge({ from: "user", to: "team", schema: z.object({ role: text }), ...more }) as never;
-const inLayout = (layout: Partial<Layout>, more: Loose = {}): GraphDefinition => ({
-  table: "Teams",
-  nodes: { user: user(), team: team() },
-  layout: { partitionKey: "PK", sortKey: "SK", ...layout },
-  ...more,
-});
-const indexes = { gsi: { partitionKey: "G1", sortKey: "G2" } };
-
-const about = (definition: GraphDefinition, rule: string, patterns: readonly CheckedPattern[] = []): readonly Advice[] =>
-  checkGraph(assertModel(definition), patterns).filter((advice) => advice.rule === rule);
-
-interface Case {
-  readonly model: GraphDefinition;
-  readonly advice: readonly (Omit<Advice, "rule" | "message" | "mend"> & { readonly says: readonly string[] })[];
-}
-
-const cases = (rule: string, all: Readonly<Record<string, Case>>): void => {
-  describe(rule, () => {
-    test.each(Object.entries(all))("%s", (_, { model, advice }) => {
-      const given = about(model, rule);
-      expect(given.map(({ concern, definition, severity }) => ({ concern, definition, severity }))).toEqual(
-        advice.map(({ says: _says, ...rest }) => rest),
-      );
-      for (const [at, { says }] of advice.entries())
-        for (const words of says) expect(`${given[at]?.message} ${given[at]?.mend}`).toContain(words);
-    });
-  });
-};
-
-const warning = (concern: Advice["concern"], definition: string, ...says: readonly string[]) => ({
-  concern,
-  definition,
-  severity: "warning" as const,
-  says,
-});
-const note = (concern: Advice["concern"], definition: string, ...says: readonly string[]) => ({
-  concern,
-  definition,
-  severity: "note" as const,
-  says,
-});
 
 cases("hotIndexPartition", {
   "every root item under one key": {
@@ -175,35 +129,6 @@ cases("mutableKey", {
     model: inLayout({ indexes, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } }),
     advice: [],
   },
-});
-
-cases("costlyProjection", {
-  "keys only, on small items": {
-    model: trackerDraft,
-    advice: [note("cost", "issue", '"byRelated"', "name, state", "200 bytes", "one write unit", 'project "ALL"')],
-  },
-  "keys only, on larger items": {
-    model: inLayout(
-      { indexes: { gsi: { ...indexes.gsi, projection: "KEYS_ONLY" } }, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } },
-      { nodes: { user: user({ expect: { bytes: 5000 } }) } },
-    ),
-    advice: [note("cost", "user", "leaves active out", "Name what reads need")],
-  },
-  "everything, of large items": {
-    model: inLayout(
-      { indexes, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } },
-      { nodes: { user: user({ expect: { bytes: 9000 } }) } },
-    ),
-    advice: [note("cost", "user", "9000 bytes", "9 write units", '"KEYS_ONLY"')],
-  },
-  "a name that no item stores": {
-    model: inLayout({
-      indexes: { gsi: { ...indexes.gsi, projection: ["activ", "active"] } },
-      nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } },
-    }),
-    advice: [warning("cost", "gsi", '"activ"', 'Did you mean "active"?')],
-  },
-  "everything, of small items": { model: education, advice: [] },
 });
 
 cases("prefixHazard", {
@@ -326,65 +251,6 @@ cases("hotCounter", {
       table: "Teams",
       nodes: { user: user(), team: team({ derived: { members: count({ in: "joins" }) } }) },
       edges: { joins: joins({ onDelete: { to: "cascade" } }) },
-    },
-    advice: [],
-  },
-});
-
-const byName = { entries: { team: "owner" } };
-const kept = (...facts: readonly unknown[]): GraphDefinition => ({
-  table: "Teams",
-  nodes: {
-    user: user(),
-    team: team({ derived: Object.fromEntries(facts.map((fact, at) => [`members${at}`, fact])) }),
-  },
-  edges: { joins: joins({ onDelete: { to: "cascade" } }) },
-});
-
-cases("countedEntries", {
-  "counts in the transaction, and two indexes of everything": {
-    model: {
-      ...kept(count({ in: "joins" }), count({ in: "joins", where: { role: "lead" } })),
-      indexes: { byName, byOther: byName, byKeys: { ...byName, projection: "KEYS_ONLY" } },
-    },
-    advice: [
-      {
-        concern: "cost",
-        definition: "team",
-        severity: "note",
-        says: [
-          'each change of "members0", "members1" writes',
-          '"byName", "byOther"',
-          "2 write units beside those of the item",
-          'freshness: "stream"',
-          'projection: "KEYS_ONLY"',
-        ],
-      },
-    ],
-  },
-  "items of several kilobytes, a count by the stream": {
-    model: {
-      ...kept(count({ in: "joins", freshness: "stream" })),
-      nodes: {
-        user: user(),
-        team: team({ derived: { members0: count({ in: "joins", freshness: "stream" }) }, expect: { bytes: 3000 } }),
-      },
-      indexes: { byName },
-    },
-    advice: [{ concern: "cost", definition: "team", severity: "note", says: ["3 write units", "3000 bytes", "KEYS_ONLY"] }],
-  },
-  "an index by the count itself": {
-    model: { ...kept(count({ in: "joins" })), indexes: { byCount: { entries: { team: { by: "members0:number" } } } } },
-    advice: [],
-  },
-  "counters of its own, and what a batch job keeps": {
-    model: { ...kept(count({ in: "joins", shards: 4 }), count({ in: "joins", freshness: "batch" })), indexes: { byName } },
-    advice: [],
-  },
-  "an index of keys alone, and one without the node": {
-    model: {
-      ...kept(count({ in: "joins" })),
-      indexes: { byKeys: { ...byName, projection: "KEYS_ONLY" }, ofUsers: { entries: { user: "name" } } },
     },
     advice: [],
   },

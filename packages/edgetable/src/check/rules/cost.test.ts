@@ -1,0 +1,89 @@
+import { education, trackerDraft } from "../../schema/adopted-models.test-support.ts";
+import type { GraphDefinition } from "../../schema/definition.ts";
+import { count } from "../../schema/derived.ts";
+import { cases, indexes, inLayout, joins, note, team, user, warning } from "../advice-lab.test-support.ts";
+
+cases("costlyProjection", {
+  "keys only, on small items": {
+    model: trackerDraft,
+    advice: [note("cost", "issue", '"byRelated"', "name, state", "200 bytes", "one write unit", 'project "ALL"')],
+  },
+  "keys only, on larger items": {
+    model: inLayout(
+      { indexes: { gsi: { ...indexes.gsi, projection: "KEYS_ONLY" } }, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } },
+      { nodes: { user: user({ expect: { bytes: 5000 } }) } },
+    ),
+    advice: [note("cost", "user", "leaves active out", "Name what reads need")],
+  },
+  "everything, of large items": {
+    model: inLayout(
+      { indexes, nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } } },
+      { nodes: { user: user({ expect: { bytes: 9000 } }) } },
+    ),
+    advice: [note("cost", "user", "9000 bytes", "9 write units", '"KEYS_ONLY"')],
+  },
+  "a name that no item stores": {
+    model: inLayout({
+      indexes: { gsi: { ...indexes.gsi, projection: ["activ", "active"] } },
+      nodes: { user: { keys: { G1: "{name}", G2: "{id}" } } },
+    }),
+    advice: [warning("cost", "gsi", '"activ"', 'Did you mean "active"?')],
+  },
+  "everything, of small items": { model: education, advice: [] },
+});
+
+const byName = { entries: { team: "owner" } };
+const kept = (...facts: readonly unknown[]): GraphDefinition => ({
+  table: "Teams",
+  nodes: {
+    user: user(),
+    team: team({ derived: Object.fromEntries(facts.map((fact, at) => [`members${at}`, fact])) }),
+  },
+  edges: { joins: joins({ onDelete: { to: "cascade" } }) },
+});
+
+cases("countedEntries", {
+  "counts in the transaction, and two indexes of everything": {
+    model: {
+      ...kept(count({ in: "joins" }), count({ in: "joins", where: { role: "lead" } })),
+      indexes: { byName, byOther: byName, byKeys: { ...byName, projection: "KEYS_ONLY" } },
+    },
+    advice: [
+      note(
+        "cost",
+        "team",
+        'each change of "members0", "members1" writes',
+        '"byName", "byOther"',
+        "2 write units beside those of the item",
+        'freshness: "stream"',
+        'projection: "KEYS_ONLY"',
+      ),
+    ],
+  },
+  "items of several kilobytes, a count by the stream": {
+    model: {
+      ...kept(count({ in: "joins", freshness: "stream" })),
+      nodes: {
+        user: user(),
+        team: team({ derived: { members0: count({ in: "joins", freshness: "stream" }) }, expect: { bytes: 3000 } }),
+      },
+      indexes: { byName },
+    },
+    advice: [note("cost", "team", "3 write units", "3000 bytes", "KEYS_ONLY")],
+  },
+  "an index by the count itself": {
+    model: { ...kept(count({ in: "joins" })), indexes: { byCount: { entries: { team: { by: "members0:number" } } } } },
+    advice: [],
+  },
+  "counters of its own, and what a batch job keeps": {
+    model: { ...kept(count({ in: "joins", shards: 4 }), count({ in: "joins", freshness: "batch" })), indexes: { byName } },
+    advice: [],
+  },
+  "an index of keys alone, and one without the node": {
+    model: {
+      ...kept(count({ in: "joins" })),
+      indexes: { byKeys: { ...byName, projection: "KEYS_ONLY" }, ofUsers: { entries: { user: "name" } } },
+    },
+    advice: [],
+  },
+});
