@@ -48,7 +48,7 @@ const unlessDone = async (sent: Promise<unknown>, isDone: (error: EdgetableError
   }
 };
 
-/** What to do about a table that differs. */
+/** How a program migrates a table, and switches its stream on. */
 const HOW = {
   migrate:
     "To change the table, run edgetable migrate run --finish, or db.migrations.run({ finish: true }), when every program uses this model.",

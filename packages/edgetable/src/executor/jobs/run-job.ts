@@ -1,7 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { linkAbort } from "../../util/time.ts";
 import { addCosts, Meter, NO_COST, type Cost, type SentRequest } from "../call.ts";
 import type { CallContext, Session } from "../session.ts";
-import { linkAbort } from "../../util/time.ts";
 import { bookkeeping, checkLease, endJob, type JobFacts, type Lease, releaseLease, renewLease } from "./job-store.ts";
 
 /** Milliseconds that one request of a job is tried for. */
