@@ -30,15 +30,16 @@ export interface RecordedReading {
   readonly anyOrder?: boolean | undefined;
 }
 
+/** How an entry of an index differs from the model's, with the templates of the other model where it has others. */
+type EntryGap = { readonly kind: "absent" | "leaving" } | { readonly kind: "otherwise" | "rekeyed"; readonly templates: readonly string[] };
+
 /** What the table's record has otherwise than the model. */
 export interface Gaps {
   /**
    * Entries of indexes, as `index shape`: the record has the kind in the index by other keys, or not at all, or a migration to a
    * model without the entry has begun, whose programs do not write its keys, or to one that gives it other keys.
    */
-  readonly entries: ReadonlyMap<string, "otherwise" | "absent" | "leaving" | "rekeyed">;
-  /** The templates by which the record, or the migration under way, has the entries that are otherwise. */
-  readonly keys: ReadonlyMap<string, readonly string[]>;
+  readonly entries: ReadonlyMap<string, EntryGap>;
   /** Entries of indexes of which the model does not look in all shards: the end of a message. */
   readonly shards: ReadonlyMap<string, string>;
   /** Edges that are stored otherwise, by their shape's id: the end of a message. */
@@ -72,10 +73,9 @@ const namesIn = ({ catalog }: Session, { items }: ModelDescription, ours: ModelD
   return Object.keys(items).filter((other) => other === id || keyOf(items[other]) === key);
 };
 
-const changedEntries = (session: Session, ours: ModelDescription, { current, migration }: ModelRecord): Pick<Gaps, "entries" | "keys"> => {
+const changedEntries = (session: Session, ours: ModelDescription, { current, migration }: ModelRecord): Gaps["entries"] => {
   const { catalog } = session;
-  const changed = new Map<string, "otherwise" | "absent" | "leaving" | "rekeyed">();
-  const templates = new Map<string, readonly string[]>();
+  const changed = new Map<string, EntryGap>();
   const known = current && withNewKinds(current.model, ours, catalog);
   for (const index of catalog.indexes) {
     for (const { id, keys } of catalog.shapes) {
@@ -87,20 +87,18 @@ const changedEntries = (session: Session, ours: ModelDescription, { current, mig
           const entry = describedEntry(known, index, name);
           return entry ? [entry] : [];
         });
-        changed.set(`${index.name} ${id}`, was ? "otherwise" : "absent");
-        if (was) templates.set(`${index.name} ${id}`, was);
+        changed.set(`${index.name} ${id}`, was ? { kind: "otherwise", templates: was } : { kind: "absent" });
       } else if (migration) {
         // A kind that the other model lacks is not written by its programs.
         const names = namesIn(session, migration.model, ours, id);
-        if (names.length > 0 && !isIn(migration.model, names)) changed.set(`${index.name} ${id}`, "leaving");
+        if (names.length > 0 && !isIn(migration.model, names)) changed.set(`${index.name} ${id}`, { kind: "leaving" });
         const becoming = describedEntry(migration.model, index, id);
         if (!becoming || sameEntry(migration.model, ours, [index, id])) continue;
-        changed.set(`${index.name} ${id}`, "rekeyed");
-        templates.set(`${index.name} ${id}`, becoming);
+        changed.set(`${index.name} ${id}`, { kind: "rekeyed", templates: becoming });
       }
     }
   }
-  return { entries: changed, keys: templates };
+  return changed;
 };
 
 /** What the shards of a recorded model, and of the one that a migration leads to, are beside those that the model looks in. */
@@ -158,7 +156,7 @@ export const gapsOf = (session: Session, record: ModelRecord): Gaps | undefined 
   const { current } = record;
   const ours = describeModel(session.catalog);
   const gaps: Gaps = {
-    ...changedEntries(session, ours, record),
+    entries: changedEntries(session, ours, record),
     edges: current ? changedStorage(session, ours, current.model) : new Map(),
     unique: changedUnique(session, ours, record),
     shards: unreadShards(session, ours, record),
@@ -210,6 +208,9 @@ const needsKeys = (
   );
 };
 
+/** What the model of a migration that has begun does with an entry. */
+const BEGUN = { leaving: "does not have it there, and whose programs do not write its keys", rekeyed: "gives it other keys there" };
+
 const FINISH = "Finish the migration: db.migrations.run({ finish: true }) or edgetable migrate run --finish.";
 
 const UNDO = "Deploy that model; or undo the migration (edgetable migrate undo), and run one to this model with finish.";
@@ -252,15 +253,11 @@ export const refuseGaps = ({ catalog }: Session, gaps: Gaps, { steps, marker, an
           details: { index, shape: id },
         });
       const gap = index === undefined ? undefined : gaps.entries.get(`${index} ${kind}`);
-      if (
-        gap === undefined ||
-        ((gap === "otherwise" || gap === "rekeyed") &&
-          !needsKeys(catalog, step as QueryStep, shape, { was: gaps.keys.get(`${index} ${kind}`) ?? [], anyOrder }))
-      )
-        continue;
+      if (!gap) continue;
+      if ("templates" in gap && !needsKeys(catalog, step as QueryStep, shape, { was: gap.templates, anyOrder })) continue;
       const why =
-        gap === "leaving" || gap === "rekeyed"
-          ? `any more: a migration has begun to a model that ${gap === "leaving" ? "has not got it there, and whose programs do not write its keys" : "gives it other keys there"}. ${UNDO}`
+        gap.kind === "leaving" || gap.kind === "rekeyed"
+          ? `any more: a migration has begun to a model that ${BEGUN[gap.kind]}. ${UNDO}`
           : `yet: the table has not been migrated to this model. ${FINISH}`;
       throw new EdgetableError("plan.indexIncomplete", `The index "${index}" does not find every "${id}" ${why}`, {
         details: { index, shape: id },
