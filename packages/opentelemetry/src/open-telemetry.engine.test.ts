@@ -98,10 +98,12 @@ describe("a traced connection", () => {
     await db.load([{ node: "course", row: { courseId: "C9", name: "Loaded" } }]);
     await db.close();
 
-    // The first read of an order looks at the record of the table's model too.
+    // The first read of an order looks at the record of the table's model too: it and the Query end in either order.
+    const first = traced()["student.out(enrolledIn).entries"] ?? [];
+    expect(first.slice(0, 2).toSorted()).toEqual(["GetItem Observed", "Query Observed"]);
+    expect(first.slice(2)).toEqual(["BatchGetItem Observed"]);
     expect(traced()).toMatchObject({
       "student.get": ["GetItem Observed"],
-      "student.out(enrolledIn).entries": ["GetItem Observed", "Query Observed", "BatchGetItem Observed"],
       "student.out(enrolledIn).in(enrolledIn).dedupe.count": expect.arrayContaining(["Query Observed"]),
       "find(course).rows": expect.arrayContaining(["Query Observed"]),
       "student.out(enrolledIn)": ["Query Observed"],
