@@ -33,6 +33,12 @@ export type FetchedNode<Node, Field> =
     ? Kinded<Kind, Pick<Row, keyof Row & (Field | "version")>>
     : Pick<Node, keyof Node & (Field | "version")>;
 
+/** The attributes of a row that may hold a number. */
+export type NumericOf<Row> = {
+  readonly [Name in keyof Row]-?: unknown extends Row[Name] ? Name : [Extract<Row[Name], number | bigint>] extends [never] ? never : Name;
+}[keyof Row] &
+  string;
+
 // These name the two ends' ids and not the whole graph, so that a caller's own declarations stay short.
 
 /** An edge as it is read: its attributes, and the ids of its ends. */

@@ -12,6 +12,7 @@ import type {
   GivenNode,
   Kinded,
   Nodes,
+  NumericOf,
   PartRow,
   Parts,
 } from "./graph-types.ts";
@@ -355,7 +356,7 @@ export interface Search<Row, Filter, Several = false, On extends WalkOn = NoWalk
    * @throws {schema.unknownAttribute} for a name that the kind does not have
    * @throws {plan.noIndex} from the call, where the index does not hold the attribute
    */
-  sum(attribute: keyof Filter & string): Read<number | bigint>;
+  sum(attribute: NumericOf<Filter>): Read<number | bigint>;
   /**
    * A page with cursors of those beside it. One Query for each shard, more where a filter leaves a page short: then
    * each reads more items, at most four times as many as the page needs. The first page of a table leaves the secret of

@@ -120,3 +120,31 @@ test("a search for what no index holds", () => {
   // @ts-expect-error Argument of type '"usr"' is not assignable to parameter of type 'Advice<"There is no node, edge or part "usr".">'
   void (() => defineGraph({ ...model, indexes: { byName: { entries: { usr: "name" } } } }));
 });
+
+test("a fold of an attribute that is no number", () => {
+  const walk = db.user(ann).walk().out("memberOf");
+  void (() => walk.sum("rank"));
+  // An earlier hop may have it.
+  void (() => walk.in("memberOf").out("knows").sum("rank"));
+  // @ts-expect-error -- no edge has it
+  void (() => walk.sum("rnak"));
+  // @ts-expect-error -- a text
+  void (() => walk.max("role"));
+  const levels = db.user(ann).out("knows").in("knows");
+  void (() => levels.aggregate({ sum: "level", max: ["level"] }));
+  // @ts-expect-error -- a text
+  void (() => levels.aggregate({ average: "name" }));
+  // @ts-expect-error -- one of two is a text
+  void (() => levels.groupBy("nick", { sum: ["level", "name"] }));
+  void (() => db.user(ann).walk().rank({ out: "memberOf" }, { by: { sum: "rank" } }));
+  // @ts-expect-error -- a text
+  void (() => db.user(ann).walk().rank({ out: "memberOf" }, { by: { sum: "role" } }));
+  // @ts-expect-error -- an edge without it
+  void (() => db.user(ann).walk().rank({ out: "knows" }, { by: { sum: "rank" } }));
+  void (() => db.user(ann).subtree({ out: "memberOf" }, { sum: "rank" }));
+  // @ts-expect-error -- a text
+  void (() => db.user(ann).subtree({ out: "memberOf" }, { sum: "role" }));
+  void (() => db.find("user").where({ name: "Ann" }).sum("level"));
+  // @ts-expect-error -- a text
+  void (() => db.find("user").where({ name: "Ann" }).sum("nick"));
+});

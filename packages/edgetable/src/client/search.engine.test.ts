@@ -212,7 +212,10 @@ describe("with one shard", () => {
         .where({ skill: "Java" } as never)
         .rows(),
     ).rejects.toThrow(
-      /No index finds "skill" by "skill". Declare an index: indexes: \{ byValue: \{ entries: \{ skill: "skill" \} \} \}. Add the format of an attribute that is not text, such as "skill:number"/,
+      /No index finds "skill" by "skill". Declare an index: indexes: \{ byValue: \{ entries: \{ skill: "skill" \} \} \}.$/,
+    );
+    await expect(async () => lab.db.find("bornIn").where({ rent: 5, city: "Rome" }).rows()).rejects.toThrow(
+      /Declare .*\{ byRent: \{ entries: \{ bornIn: \["rent:number","city"\] \} \} \}\.$/,
     );
     await expect(async () => lab.db.find("place").where({ city: "Austin" }).rows()).rejects.toThrow(
       /No index finds "place" by "city"; "byValue" does by "country", then "region", then "city"\. Declare .*\{ byCity: \{ entries: \{ place: "city"/,

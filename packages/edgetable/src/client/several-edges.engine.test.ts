@@ -239,6 +239,10 @@ describe("several edge types in one hop", () => {
     expect(() => a().in(["dependsOn", "provides"])).toThrow(/The target of the edge "provides" is feature/);
     expect(() => a().out(5 as never)).toThrow(/edges, such as/);
     expect(() => a().out([["dependsOn"]] as never)).toThrow(/out takes names of edges/);
-    expect(() => a().out(["dependsOn", "extends"]).sum("sinse")).toThrow(/"sinse" is not an attribute/);
+    expect(() =>
+      a()
+        .out(["dependsOn", "extends"])
+        .sum("sinse" as never),
+    ).toThrow(/"sinse" is not an attribute/);
   });
 });

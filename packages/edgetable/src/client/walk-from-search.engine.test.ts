@@ -255,6 +255,6 @@ describe("attributes of the nodes at the end of a walk", () => {
     expect(() => b().groupBy([])).toThrow(/at least one attribute/);
     // @ts-expect-error there is no such figure
     expect(() => b().aggregate({ summ: "age" })).toThrow(/Did you mean "sum"/);
-    await expect(b().aggregate({ sum: "team" })).rejects.toMatchObject({ code: "plan.invalidOption" });
+    await expect(b().aggregate({ sum: "team" as never })).rejects.toMatchObject({ code: "plan.invalidOption" });
   });
 });

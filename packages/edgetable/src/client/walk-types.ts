@@ -1,7 +1,7 @@
 import type { Call } from "../executor/call.ts";
 import type { Where } from "../ir/condition.ts";
 import type { Page, PageBudget, PageItems } from "./page-types.ts";
-import type { AnyEdgeInGraph, Edges, EdgesAt, EdgesInGraph, EndId, FetchedNode, GivenNode, Nodes } from "./graph-types.ts";
+import type { AnyEdgeInGraph, Edges, EdgesAt, EdgesInGraph, EndId, FetchedNode, GivenNode, Nodes, NumericOf } from "./graph-types.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
 
 /** What a walk may take. A walk that reaches any of these bounds ends with what it has found. */
@@ -158,9 +158,9 @@ export interface PathOptions extends WalkOptions {
 }
 
 /** Options of a ranking. */
-export interface RankOptions extends GroupOptions {
-  /** Ranks by the number of edges, or by the sum of an attribute over them. */
-  readonly by: "degree" | { readonly sum: string };
+export interface RankOptions<Field extends string = string> extends GroupOptions {
+  /** Ranks by the number of edges, or by the sum of a numeric attribute over them. */
+  readonly by: "degree" | { readonly sum: Field };
   /** Which derived attributes of nodes may stand for counting their edges or summing over them, as for `count()`. @default "transaction" */
   readonly kept?: "transaction" | "any" | "none" | undefined;
 }
@@ -229,9 +229,9 @@ export interface FeedExplanation extends Omit<WalkExplanation, "kind" | "plan" |
 export type FeedCall<T> = Call<FeedPage<T>, FeedExplanation>;
 
 /** Options of `levels`. */
-export interface LevelOptions extends WalkOptions {
+export interface LevelOptions<Field extends string = string> extends WalkOptions {
   /** A numeric attribute of the edges to sum. */
-  readonly sum?: string | undefined;
+  readonly sum?: Field | undefined;
 }
 
 /** What one round of a walk found. */
@@ -263,6 +263,12 @@ export interface Hop<Out, In, Both, EdgeFilter, NodeFilter> {
 
 /** Attributes of the nodes of some types, any of them. */
 type AttributeAt<N extends Nodes, At extends string> = At extends keyof N ? keyof N[At]["~types"]["row"] & string : never;
+/** Those that may hold a number. */
+type NumberAt<N extends Nodes, At extends string> = At extends keyof N ? NumericOf<N[At]["~types"]["row"]> : never;
+/** Numeric attributes of some edge types, any of them. */
+type NumberOn<N extends Nodes, E extends Edges, Name extends keyof E> = Name extends keyof E
+  ? NumericOf<EdgesInGraph<N, E>[Name]["edge"]>
+  : never;
 type GroupAt<N extends Nodes, At extends string, By extends string> = At extends keyof N
   ? { readonly [Name in By & keyof N[At]["~types"]["row"]]: N[At]["~types"]["row"][Name] | undefined }
   : never;
@@ -340,18 +346,18 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
    * For each node, the sum of a numeric attribute over the edges of every path to it, in the order in which the nodes are
    * reached; with `top`, the highest first. Edges without it add nothing.
    */
-  sum(attribute: string, options?: GroupOptions): WalkCall<Walked<Gathered<EndId<N, At>>>>;
+  sum(attribute: NumberOn<N, E, keyof E>, options?: GroupOptions): WalkCall<Walked<Gathered<EndId<N, At>>>>;
   /** For each node, the least value of a numeric attribute on any edge of any path to it, in the order of `sum`. */
-  min(attribute: string, options?: GroupOptions): WalkCall<Walked<Gathered<EndId<N, At>>>>;
+  min(attribute: NumberOn<N, E, keyof E>, options?: GroupOptions): WalkCall<Walked<Gathered<EndId<N, At>>>>;
   /** For each node, the greatest value of a numeric attribute on any edge of any path to it, in the order of `sum`. */
-  max(attribute: string, options?: GroupOptions): WalkCall<Walked<Gathered<EndId<N, At>>>>;
+  max(attribute: NumberOn<N, E, keyof E>, options?: GroupOptions): WalkCall<Walked<Gathered<EndId<N, At>>>>;
   /**
    * Ranks the nodes by their own edges in the direction of `hop`: by their number, or by the sum of an attribute over
    * them, the highest first. Nodes without such edges are left out. A derived attribute that counts them is taken as by `count`.
    */
   rank<Out extends EdgesFrom<E, At> = never, In extends EdgesTo<E, At> = never, Both extends EdgesBoth<E, At> = never>(
     hop: Hop<Out, In, Both, EdgesInGraph<N, E>[Out | In | Both]["filter"], WhereNode<N, FarOf<E, Out | Both, In | Both>>>,
-    options: RankOptions,
+    options: RankOptions<NumberOn<N, E, Out | In | Both>>,
   ): WalkCall<Walked<Gathered<EndId<N, At>>>>;
   /**
    * Counts the nodes at the end of the walk and folds their attributes: reads them, one BatchGetItem for each 100. Each path to
@@ -361,12 +367,12 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
    * @throws {schema.unknownAttribute} for a name that no type at the end has
    * @throws {plan.invalidOption} from the call, when a value is not a number
    */
-  aggregate<Field extends AttributeAt<N, At>>(ask?: Aggregate<Field>, options?: WalkOptions): WalkCall<Aggregated<Field>>;
+  aggregate<Field extends NumberAt<N, At>>(ask?: Aggregate<Field>, options?: WalkOptions): WalkCall<Aggregated<Field>>;
   /**
    * The same for each value of an attribute, or combination of values of several, the largest group first; equal ones in the
    * order in which they are reached. `top` gives the largest.
    */
-  groupBy<By extends AttributeAt<N, At>, Field extends AttributeAt<N, At> = never>(
+  groupBy<By extends AttributeAt<N, At>, Field extends NumberAt<N, At> = never>(
     by: By | readonly By[],
     ask?: Aggregate<Field>,
     options?: GroupOptions,
@@ -393,7 +399,7 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
     options?: FeedOptions<Of>,
   ): FeedCall<FeedItems<EdgesInGraph<N, E>[Out | In], [Out] extends [never] ? "in" : "out">[Of]>;
   /** How many nodes and edges each round of the last repeat found; see `subtree`. */
-  levels(options?: LevelOptions): WalkCall<Walked<WalkLevel>>;
+  levels(options?: LevelOptions<NumberOn<N, E, Last>>): WalkCall<Walked<WalkLevel>>;
   /** The paths from the start to each node. Parallel edges make one path. */
   paths(options?: PathOptions): WalkCall<Walked<readonly EndId<N, keyof N & string>[]>>;
   /** Shows what `ids()` would send, and estimates its cost. */
@@ -424,7 +430,7 @@ export interface Walks<N extends Nodes, E extends Edges, Name extends keyof N & 
   /** What is below this node, level by level: nodes, edges, and the sum of an attribute over the edges. */
   subtree<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
     hop: HopFrom<N, E, Out, In, Both>,
-    options?: LevelOptions & { readonly depth?: number },
+    options?: LevelOptions<NumberOn<N, E, Out | In | Both>> & { readonly depth?: number },
   ): WalkCall<Walked<WalkLevel>>;
   /**
    * The neighbours that this node has in common with others. It sends a Query for each node in turn until nothing is in

@@ -1,10 +1,13 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Condition, pathsOf } from "../ir/condition.ts";
 import type { Filter, LogicalPlan, Merge, Search } from "../ir/logical-plan.ts";
-import { type Catalog, projectedAttributes, idPaths, type Index, keyAttributes, kindShapes, type Shape } from "../schema/catalog.ts";
+import { type Catalog, definitionOf, projectedAttributes, idPaths, type Index, keyAttributes, kindShapes, type Shape } from "../schema/catalog.ts";
 import { accessPaths, fixesField, TABLE_ITSELF, inShape, keyName, pathOn, rangesOver, takesField, type AccessPath } from "./access-path.ts";
 import { sameValue, type Template, type When } from "../keys/template.ts";
 import { jsonText } from "../util/json-text.ts";
+import { KEY_FORMATS } from "../schema/attribute-kind.ts";
+import { attributeType } from "../schema/verbatim.ts";
+import { own } from "../util/row.ts";
 import { startsAtZero } from "../schema/derived.ts";
 import { partitionsOn } from "./assumed-rows.ts";
 import { searchRows } from "./assumed-searches.ts";
@@ -81,12 +84,21 @@ const noIndex = (search: Search, message: string): EdgetableError =>
 const declaration = (catalog: Catalog, search: Search, takenNames: ReadonlyMap<string, unknown>): string => {
   const by = askedBy(search).filter((path) => !path.includes("."));
   const [only] = by;
-  const value = by.length > 1 ? JSON.stringify([...new Set(by)]) : `"${only ?? "…"}"`;
-  const name = takenNames.has("byValue") ? `by${(only ?? "other").replace(/^./, (first) => first.toUpperCase())}` : "byValue";
-  if (catalog.escapes)
-    return `Declare an index: indexes: { ${name}: { entries: { ${search.name}: ${value} } } }. Add the format of an attribute that is not text, such as "${only ?? "age"}:number".`;
-  // Where the attribute is stored under the name of an index's key, the template of that key is missing.
   const [shape] = kindShapes(catalog, search);
+  const definition = shape && definitionOf(catalog, shape);
+  const types = new Map(by.map((path) => [path, definition && attributeType(definition, path)]));
+  const levels = [...types].map(([path, type]) => {
+    const format = type && own(KEY_FORMATS, type);
+    return JSON.stringify(format ? `${path}:${format}` : path);
+  });
+  const value = levels.length > 1 ? `[${levels.join(",")}]` : (levels[0] ?? '"…"');
+  const name = takenNames.has("byValue") ? `by${(only ?? "other").replace(/^./, (first) => first.toUpperCase())}` : "byValue";
+  if (catalog.escapes) {
+    const untold = types.size === 0 ? "age" : [...types].find(([, type]) => type === undefined)?.[0];
+    const hint = untold === undefined ? "" : ` Add the format of an attribute that is not text, such as "${untold}:number".`;
+    return `Declare an index: indexes: { ${name}: { entries: { ${search.name}: ${value} } } }.${hint}`;
+  }
+  // Where the attribute is stored under the name of an index's key, the template of that key is missing.
   const stored = only === undefined ? undefined : (shape?.stored[only] ?? only);
   const plain = catalog.indexes.find(({ partitionKeys }) => stored && partitionKeys.includes(stored) && !(stored in (shape?.keys ?? {})));
   const key = plain && `; for "${plain.name}" compute its key: keys: { ${JSON.stringify(stored)}: "{${only}}" } in place of attributes`;

@@ -10,6 +10,14 @@ export interface AttributeKind {
   readonly element: AnySchema | undefined;
 }
 
+/** The format of a key's field for values of a type that are not texts. A field without a format takes texts. */
+export const KEY_FORMATS: Readonly<Record<string, string | undefined>> = {
+  number: "number",
+  bigint: "number",
+  boolean: "boolean",
+  date: "date",
+};
+
 interface Check {
   readonly check?: string;
   readonly format?: string;

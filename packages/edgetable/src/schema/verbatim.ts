@@ -1,10 +1,11 @@
 import { fieldNames } from "./build-catalog.ts";
-import { attributeKind } from "./attribute-kind.ts";
+import { attributeKind, KEY_FORMATS } from "./attribute-kind.ts";
 import { keyAttributes } from "./catalog.ts";
 import { type AnyEdge, type AnyNode, type AnyPart, endTypes, type GraphDefinition } from "./definition.ts";
 import { startsAtZero } from "./derived.ts";
 import type { EdgeLayout, ItemLayout, Layout } from "./layout.ts";
 import { attributeSchemas, refuses } from "./standard-schema.ts";
+import { own } from "../util/row.ts";
 
 /** A delimiter that no value contains: the attribute is one value, whatever else it contains. */
 const WHOLE = "\u0001";
@@ -17,7 +18,8 @@ interface FieldInfo {
   readonly required: boolean;
 }
 
-const typeIn = ({ schema, dates }: Definition, field: string): string | undefined => {
+/** The type of an attribute by its schema; undefined if the schema does not tell it. */
+export const attributeType = ({ schema, dates }: Pick<Definition, "schema" | "dates">, field: string): string | undefined => {
   if (dates?.includes(field)) return "date";
   const attribute = schema && attributeSchemas(schema)?.each[field];
   return attribute && attributeKind(attribute)?.type;
@@ -28,7 +30,7 @@ const infoOf = ({ nodes }: GraphDefinition, one: Definition, path: string): Fiel
   const owner = one.kind === "part" ? nodes[one.of] : undefined;
   if (one.kind === "edge" && inner !== undefined && (end === "from" || end === "to")) {
     const node = nodes[endTypes(one[end])[0] ?? ""];
-    return { type: node && typeIn(node, inner), required: true };
+    return { type: node && attributeType(node, inner), required: true };
   }
   const derived = "derived" in one ? one.derived?.[path] : undefined;
   if (derived && derived.operation !== "min" && derived.operation !== "max")
@@ -36,10 +38,9 @@ const infoOf = ({ nodes }: GraphDefinition, one: Definition, path: string): Fiel
   const keys = [one.kind === "edge" ? "" : one.key, owner?.key ?? ""].flatMap(fieldNames);
   const schema = one.schema && attributeSchemas(one.schema)?.each[path];
   const required = keys.includes(path) || refuses(schema, undefined);
-  return { type: typeIn(one, path) ?? (owner && typeIn(owner, path)), required };
+  return { type: attributeType(one, path) ?? (owner && attributeType(owner, path)), required };
 };
 
-const FORMATS: Readonly<Record<string, string>> = { number: ":number", bigint: ":number", date: ":date" };
 /** Types of schemas whose values an index key can hold. Of a union, the types are not known. */
 const KEY_TYPES = ["string", "number", "bigint", "date", "enum", "literal", "picklist"];
 
@@ -58,7 +59,7 @@ const verbatimOf = (definition: GraphDefinition, one: Definition, item: ItemLayo
       const field = stored.find(([name]) => name === attribute)?.[1];
       if (field === undefined || attribute in keys || found.has(attribute)) continue;
       if (attribute === partitionKey || attribute === sortKey) continue;
-      if (KEY_TYPES.includes(typeIn(one, field) ?? "")) found.set(attribute, field);
+      if (KEY_TYPES.includes(attributeType(one, field) ?? "")) found.set(attribute, field);
     }
   return found;
 };
@@ -73,9 +74,10 @@ const filled = (definition: GraphDefinition, one: Definition, item: ItemLayout, 
   const { partitionKey, sortKey } = definition.layout!;
   for (const [attribute, path] of verbatim) {
     const { type = "", required } = infoOf(definition, one, path);
-    const format = FORMATS[type] ?? "";
-    keys[attribute] = `{${path}${format}}`;
-    if (format === ":number") numbers.add(attribute);
+    // No key of DynamoDB holds a boolean.
+    const format = type === "boolean" ? undefined : own(KEY_FORMATS, type);
+    keys[attribute] = format ? `{${path}:${format}}` : `{${path}}`;
+    if (format === "number") numbers.add(attribute);
     else delimiters[attribute] ??= WHOLE;
     if (!required && attribute !== partitionKey && attribute !== sortKey) sparse.add(attribute);
   }

@@ -1,9 +1,10 @@
 import { hasShard, keyBytes, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
 import { definitionOf, endPaths, idPaths, keyAttributes, matchesDiffer, type Catalog, type Shape, typesDiffer } from "../catalog.ts";
 import { degreeLimit } from "../definition.ts";
-import { attributeKind } from "../attribute-kind.ts";
+import { attributeKind, KEY_FORMATS } from "../attribute-kind.ts";
 import { attributeNames, attributeSchemas } from "../standard-schema.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../system-items.ts";
+import { own } from "../../util/row.ts";
 import { plainAttributes, reportUnknown, type Report } from "./finding.ts";
 
 const placeOf = (shape: Shape): string => `${shape.kind}s.${shape.definition}`;
@@ -173,9 +174,6 @@ const checkFills = (catalog: Catalog, shape: Shape, report: Report): void => {
   }
 };
 
-// What a schema's type needs in a key, where texts are the default.
-const FORMATS: Readonly<Record<string, string>> = { number: "number", bigint: "number", boolean: "boolean", date: "date" };
-
 /** Fields without a format whose values are not texts: the first write would fail. */
 const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
   const schema = definitionOf(catalog, shape)?.schema;
@@ -187,7 +185,7 @@ const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
       if (part.kind !== "field" || !["text", "digits", "letters"].includes(part.format.kind) || reported.has(part.path)) continue;
       const attribute = Object.hasOwn(schemas, part.path) ? schemas[part.path] : undefined;
       const type = attribute && attributeKind(attribute)?.type;
-      const format = type === undefined || !Object.hasOwn(FORMATS, type) ? undefined : FORMATS[type];
+      const format = type && own(KEY_FORMATS, type);
       if (format === undefined) continue;
       reported.add(part.path);
       const padded = format === "number" ? `, or pad it to a number of digits, such as {${part.path}:8}` : "";
