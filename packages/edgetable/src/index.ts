@@ -85,7 +85,7 @@ export type {
 } from "./client/grid-types.ts";
 export type { PartApi, PartList, PartReads } from "./client/part-types.ts";
 export type { SearchPageOptions } from "./client/page-types.ts";
-export type { EdgeSearch, Find, Search, WalkFrom } from "./client/read-types.ts";
+export type { EdgeSearch, Find, Search, WalkFrom } from "./client/search-types.ts";
 export type { EntrySettings, IndexEntry, ShardSettings, Shards, ValueIndex } from "./schema/layout.ts";
 export type { CountOptions, Entry, Page, PageBudget, PageOptions, Read } from "./client/page-types.ts";
 export type { Collection, Neighbours, NodeHandle } from "./client/read-types.ts";

@@ -16,7 +16,8 @@ import { handlesOf, nodeReads } from "./node-reads.ts";
 import type { Edges, EdgesInGraph, Ends, Nodes, PartRow, Parts } from "./graph-types.ts";
 import { partReads } from "./part-reads.ts";
 import type { PartApi } from "./part-types.ts";
-import type { EdgeApi, Find, NodeApi, NodeHandle } from "./read-types.ts";
+import type { EdgeApi, NodeApi, NodeHandle } from "./read-types.ts";
+import type { Find } from "./search-types.ts";
 
 import { findOf } from "./find.ts";
 import { reshardOf, tableAdmin, type Reshard, type TableAdmin } from "./table.ts";

@@ -7,7 +7,7 @@ import type { Layout, IndexEntry, ValueIndex } from "../schema/layout.ts";
 import type { ConnectOptions } from "./connect.ts";
 import { createDb, type Db } from "./db.ts";
 import type { EdgeRow, Edges, Nodes, PartRow, Parts } from "./graph-types.ts";
-import type { FoundRow, KindNames } from "./read-types.ts";
+import type { FoundRow, KindNames } from "./search-types.ts";
 
 /** A sentence for each end of an edge that is neither a node type nor a part, and for an order that lacks its format. */
 type EdgeCheck<Known, E extends AnyEdge> = E["~from" | "~to"] extends Known

@@ -211,9 +211,7 @@ describe("with one shard", () => {
         .find("skill" as "place")
         .where({ skill: "Java" } as never)
         .rows(),
-    ).rejects.toThrow(
-      /No index finds "skill" by "skill". Declare an index: indexes: \{ byValue: \{ entries: \{ skill: "skill" \} \} \}.$/,
-    );
+    ).rejects.toThrow(/No index finds "skill" by "skill". Declare an index: indexes: \{ byValue: \{ entries: \{ skill: "skill" \} \} \}.$/);
     await expect(async () => lab.db.find("bornIn").where({ rent: 5, city: "Rome" }).rows()).rejects.toThrow(
       /Declare .*\{ byRent: \{ entries: \{ bornIn: \["rent:number","city"\] \} \} \}\.$/,
     );

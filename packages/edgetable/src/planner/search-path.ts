@@ -1,7 +1,16 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Condition, pathsOf } from "../ir/condition.ts";
 import type { Filter, LogicalPlan, Merge, Search } from "../ir/logical-plan.ts";
-import { type Catalog, definitionOf, projectedAttributes, idPaths, type Index, keyAttributes, kindShapes, type Shape } from "../schema/catalog.ts";
+import {
+  type Catalog,
+  definitionOf,
+  projectedAttributes,
+  idPaths,
+  type Index,
+  keyAttributes,
+  kindShapes,
+  type Shape,
+} from "../schema/catalog.ts";
 import { accessPaths, fixesField, TABLE_ITSELF, inShape, keyName, pathOn, rangesOver, takesField, type AccessPath } from "./access-path.ts";
 import { sameValue, type Template, type When } from "../keys/template.ts";
 import { jsonText } from "../util/json-text.ts";
