@@ -97,6 +97,7 @@ const reasons: Readonly<Record<Reason, true>> = {
   rolledBack: true,
 };
 const options: Names<ConnectOptions> = {
+  allowInsecure: true,
   endpoint: true,
   region: true,
   profile: true,

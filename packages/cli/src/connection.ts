@@ -95,18 +95,22 @@ export const endpointOf = ({ options: { endpoint, profile }, io }: Invocation): 
   endpoint ?? configuredEndpoint(profile, io.env)?.url;
 
 /** Where a command's table is. */
-export const placeOf = (call: Invocation): Pick<ConnectOptions, "endpoint" | "region" | "profile"> => {
-  const { region, profile } = call.options;
+export const placeOf = (call: Invocation): Pick<ConnectOptions, "endpoint" | "region" | "profile" | "allowInsecure"> => {
+  const { region, profile, allowInsecure } = call.options;
   const endpoint = endpointOf(call);
   return {
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(region === undefined ? {} : { region }),
     ...(profile === undefined ? {} : { profile }),
+    ...(allowInsecure === undefined ? {} : { allowInsecure }),
   };
 };
 
+/** The options of every connection of the command line, wherever its table is. */
+export const callOptions: Pick<ConnectOptions, "retry" | "cursorSecret"> = { retry: { attempts }, cursorSecret };
+
 /** The connection options of a command. */
-export const connectOptions = (call: Invocation): ConnectOptions => ({ ...placeOf(call), retry: { attempts }, cursorSecret });
+export const connectOptions = (call: Invocation): ConnectOptions => ({ ...placeOf(call), ...callOptions });
 
 /** Runs a function with a connection, and closes it. */
 export const withDb = async <T>(graph: AnyGraph, options: ConnectOptions, use: (db: UntypedDb) => Promise<T>): Promise<T> => {

@@ -10,6 +10,7 @@ export interface CommonOptions {
   readonly endpoint?: string;
   readonly region?: string;
   readonly profile?: string;
+  readonly allowInsecure?: boolean;
   readonly json?: boolean;
 }
 
@@ -61,6 +62,7 @@ export const commonOptions: readonly OptionSpec[] = [
   },
   { flags: "--region <name>", text: "AWS region (default: AWS_REGION or the profile's region)" },
   { flags: "--profile <name>", text: "profile in the shared AWS configuration" },
+  { flags: "--allow-insecure", text: "allow an endpoint with plain http on another machine, such as a container" },
   { flags: "--json", text: "print only JSON on standard output" },
 ];
 

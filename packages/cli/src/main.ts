@@ -32,6 +32,7 @@ const mends: readonly (readonly [code: string, words: RegExp, mend: string])[] =
   ["analytics.lake", /cannot be read/, "Make one: edgetable batch extract."],
   ["invariant", /./, "This is a bug in edgetable. Please report it with the output under EDGETABLE_DEBUG=1."],
   ["plan.invalidOption", /^No AWS region/, "On the command line, pass --region NAME, or --endpoint URL for a local engine."],
+  ["plan.invalidOption", /allowInsecure/, "On the command line, pass --allow-insecure."],
   ["plan.notConsistent", /unordered\(\)/, "On the command line, omit --consistent or add --unordered."],
   ["plan.noIndex", /using\(/, "On the command line, pass --using INDEX."],
 ];

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { createLeanTransport } from "edgetable";
 import { recordFolder } from "../batch-record.ts";
-import { connectOptions, endpointOf, placeOf } from "../connection.ts";
+import { callOptions, endpointOf, placeOf } from "../connection.ts";
 import { exitCode } from "../exit-codes.ts";
 import { failureOf, usageError } from "../failure.ts";
 import { defineCommand, note, wholeNumber, type CommandSpec, type Invocation } from "../invocation.ts";
@@ -94,7 +94,7 @@ export const startStudio = async (
     model,
     graph,
     transport,
-    options: connectOptions(call),
+    options: callOptions,
     place: shownPlace(call),
     local: isLocal(endpointOf(call)),
     stream: placeOf(call),

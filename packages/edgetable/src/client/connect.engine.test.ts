@@ -46,6 +46,13 @@ test.each([
   [{ retry: { attempts: 0 } }, "attempts is 0"],
   [{ retry: { maxDelay: -1 } }, "maxDelay is -1"],
   [{ cursorSecret: "" }, "cursorSecret is empty"],
+  [{ endpoint: "http://127.0.0.1:1" }, "transport and endpoint exclude each other"],
+  [{ profile: "dev" }, "transport and profile exclude each other"],
+  [{ client: { send: async () => ({}) } }, "transport and client exclude each other"],
+  [{ transport: {} as Transport }, "transport has no function send"],
+  [{ transport: undefined, client: {} as never }, "client has no function send: give a DynamoDBClient"],
+  [{ transport: undefined, client: { send: async () => ({}) }, region: "us-east-1" }, "client and region exclude each other"],
+  [{ transport: undefined, endpoint: "http://engine:8000" }, "`allowInsecure: true` in a private network"],
 ])("a connection with %o is refused before any call", (options, says) => {
   expect(() => graphOf("none").connect({ transport: engine.transport, ...options })).toThrow(
     expect.objectContaining({ code: "plan.invalidOption", message: expect.stringContaining(says) as string }),
@@ -155,4 +162,16 @@ test("a signal that many calls share is listened to once, over either transport"
   }
   await lean.close();
   client.destroy();
+});
+
+test("plain http to another machine is for those who allow it", async () => {
+  const db = graphOf("none").connect({
+    endpoint: "http://engine.invalid:8000",
+    region: "local",
+    credentials: { accessKeyId: "a", secretAccessKey: "b" },
+    allowInsecure: true,
+    retry: { attempts: 1 },
+  });
+  await expect(db.city.get({ cityId: "a" }).run()).rejects.toMatchObject({ code: "execute.connection" });
+  await db.close();
 });

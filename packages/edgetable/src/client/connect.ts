@@ -24,6 +24,8 @@ export interface ConnectOptions extends ReadingOptions {
   readonly profile?: string | undefined;
   /** @default the environment, else the AWS SDK's provider chain */
   readonly credentials?: (Credentials | (() => Promise<Credentials>)) | undefined;
+  /** Allows plain http to a machine other than this one, such as an engine in another container: nothing is encrypted. @default false */
+  readonly allowInsecure?: boolean | undefined;
   /** Your own `DynamoDBClient` of `@aws-sdk/client-dynamodb`; give it `maxAttempts: 1`, for Edgetable retries by itself. */
   readonly client?: SdkClient | undefined;
   /** A transport of your own, such as `createSdkTransport(client)` from `edgetable/sdk`. */
@@ -121,10 +123,27 @@ const checkSecrets = (given: unknown): void => {
   }
 };
 
-const placeOf = ({ transport, client, endpoint, region, profile, credentials }: ConnectOptions): Place | undefined =>
-  transport || client ? undefined : { endpoint, region, profile, credentials };
+const placeOf = ({ transport, client, ...options }: ConnectOptions): Place | undefined => {
+  if (transport || client) return undefined;
+  const { endpoint, region, profile, credentials, allowInsecure } = options;
+  return { endpoint, region, profile, credentials, allowInsecure };
+};
+
+/** What would be ignored beside a transport or client: a program for a local engine would write to another table. */
+const OF_PLACE = ["endpoint", "region", "profile", "credentials", "allowInsecure"] as const;
 
 const transportOf = (options: ConnectOptions): Transport => {
+  const given = options.transport ? "transport" : options.client && "client";
+  const ignored =
+    given && [...(given === "transport" ? (["client"] as const) : []), ...OF_PLACE].find((name) => options[name] !== undefined);
+  if (ignored)
+    throw new EdgetableError(
+      "plan.invalidOption",
+      `${given} and ${ignored} exclude each other: the ${given} reaches the table by itself. Leave one out.`,
+      {
+        details: { option: ignored },
+      },
+    );
   if (options.transport) return options.transport;
   // The SDK adapter is loaded only if a client is given.
   return options.client
@@ -160,13 +179,26 @@ const advancedChecks: OptionChecks<AdvancedOptions> = {
   effects: namesIn,
 };
 
+const sends = (given: object, name: string): void => {
+  namesIn(given, name);
+  if (typeof (given as { readonly send?: unknown }).send === "function") return;
+  throw new EdgetableError(
+    "plan.invalidOption",
+    `${name} has no function send: give ${name === "client" ? "a DynamoDBClient" : "a Transport"}.`,
+    {
+      details: { option: name },
+    },
+  );
+};
+
 const connectChecks: OptionChecks<ConnectOptions> = {
   endpoint: "string",
   region: "string",
   profile: "string",
   credentials: undefined,
-  client: namesIn,
-  transport: namesIn,
+  allowInsecure: "boolean",
+  client: sends,
+  transport: sends,
   retry: { attempts: [1, 100], baseDelay: [0, 600_000], maxDelay: [0, 600_000] },
   concurrency: [1, 1000],
   requestTimeout: TIMEOUTS,

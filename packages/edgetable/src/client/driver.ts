@@ -44,7 +44,7 @@ export interface Driver {
 }
 
 /** Where a table is. */
-export type Place = Pick<LeanTransportOptions, "endpoint" | "region" | "profile" | "credentials">;
+export type Place = Pick<LeanTransportOptions, "endpoint" | "region" | "profile" | "credentials" | "allowInsecure">;
 
 export interface DriverOptions {
   readonly session: Session;

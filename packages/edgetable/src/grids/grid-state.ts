@@ -1,5 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { type ComparisonOperator, type Condition, conditionForm, readWhere } from "../ir/condition.ts";
+import { type Condition, conditionForm, readWhere } from "../ir/condition.ts";
+import type { ComparisonOperator } from "../schema/comparisons.ts";
 import { comparePrimary, exactText, isWellFormed } from "../keys/template.ts";
 import { attributesOf } from "../schema/facts.ts";
 import { levelName } from "../schema/grid-parts.ts";

@@ -1,8 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { MOST_LEVELS, unstorable } from "../keys/template.ts";
 import type { Shape } from "../schema/catalog.ts";
+import { type ComparisonOperator, comparisonsOf, invalidCondition, isListOf, undefinedValue } from "../schema/comparisons.ts";
 import { namesIn, shown } from "../util/check-options.ts";
-import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import {
   type AtPath,
@@ -15,23 +15,6 @@ import {
   stepsOf,
 } from "../schema/attribute-path.ts";
 import type { DerivedFact } from "../schema/facts.ts";
-
-/** How an attribute is compared. `eq` is what a bare value means. */
-export type ComparisonOperator = "eq" | "ne" | "lt" | "lte" | "gt" | "gte" | "between" | "beginsWith" | "contains" | "in" | "exists";
-
-const OPERATORS: readonly ComparisonOperator[] = [
-  "eq",
-  "ne",
-  "lt",
-  "lte",
-  "gt",
-  "gte",
-  "between",
-  "beginsWith",
-  "contains",
-  "in",
-  "exists",
-];
 
 /** Comparisons that a sort key's condition can hold. */
 export const RANGES: ReadonlySet<ComparisonOperator> = new Set(["lt", "lte", "gt", "gte", "between", "beginsWith"]);
@@ -115,49 +98,6 @@ export interface Conditions {
   readonly values: readonly unknown[];
 }
 
-const invalid = (path: string, message: string, details: Readonly<Record<string, unknown>> = {}): EdgetableError =>
-  new EdgetableError("plan.invalidOption", message, { details: { path, ...details } });
-
-const isList = (operand: unknown, min: number, max: number): boolean =>
-  Array.isArray(operand) && operand.length >= min && operand.length <= max && !operand.includes(undefined);
-
-/** True if the comparison takes the operand, and what it takes. */
-const takes = (operator: ComparisonOperator, operand: unknown): readonly [fits: boolean, takes: string] => {
-  switch (operator) {
-    case "between":
-      return [isList(operand, 2, 2), "a list of two values"];
-    case "in":
-      // "IN: up to 100 values", Limits in DynamoDB.
-      return [isList(operand, 1, 100), "a list of 1 to 100 values"];
-    case "beginsWith":
-      return [typeof operand === "string", "a string"];
-    case "exists":
-      return [typeof operand === "boolean", "true or false"];
-    default:
-      return [true, "a value"];
-  }
-};
-
-const checkComparison = (path: string, name: string, operand: unknown): ComparisonOperator => {
-  if (!(OPERATORS as readonly string[]).includes(name))
-    throw invalid(path, `"${name}" is not a comparison for "${path}".${didYouMean(name, OPERATORS)}`, { operator: name });
-  const operator = name as ComparisonOperator;
-  if (operand === undefined) throw undefinedValue(path, `"${operator}" of `);
-  const [fits, expected] = takes(operator, operand);
-  if (fits) return operator;
-  throw invalid(path, `"${operator}" of "${path}" takes ${expected}, got ${operand instanceof Uint8Array ? "bytes" : shown(operand)}.`, {
-    operator,
-    operand,
-  });
-};
-
-/** Dropping the condition would make the call read or write more than intended. */
-const undefinedValue = (path: string, what = ""): EdgetableError =>
-  invalid(
-    path,
-    `The condition on "${path}" cannot be checked: ${what}"${path}" is undefined. Leave the key out, or give { exists: false } to ask that the attribute is absent.`,
-  );
-
 // In memory, NaN would neither be less nor greater than a number, and an invalid Date would differ from every other.
 const unstorableIn = (value: unknown, levels = MOST_LEVELS): string | undefined => {
   const members = Array.isArray(value) || value instanceof Set ? value : isMap(value) ? Object.values(value) : undefined;
@@ -186,12 +126,16 @@ const GROUPS: readonly string[] = ["or", "not"];
 const groupMembers = (name: string, value: unknown): readonly Readonly<Record<string, unknown>>[] => {
   const members: unknown = name === "not" ? [value] : value;
   // "Maximum number of operators or functions in an expression: 300", Constraints in DynamoDB.
-  if (isList(members, 1, 100) && (members as readonly unknown[]).every((one) => isMap(one) && Object.keys(one).length > 0))
+  if (isListOf(members, 1, 100) && (members as readonly unknown[]).every((one) => isMap(one) && Object.keys(one).length > 0))
     return members as readonly Readonly<Record<string, unknown>>[];
   const takes = name === "or" ? "a list of 1 to 100 conditions, such as [{ name: … }, { … }]" : "conditions, such as { name: … }";
-  throw invalid(name, `\`${name}\` takes ${takes}, got ${jsonText(value)}. An attribute named "${name}" is compared as '["${name}"]'.`, {
-    value,
-  });
+  throw invalidCondition(
+    name,
+    `\`${name}\` takes ${takes}, got ${jsonText(value)}. An attribute named "${name}" is compared as '["${name}"]'.`,
+    {
+      value,
+    },
+  );
 };
 
 /**
@@ -252,12 +196,7 @@ export const readWhere = (
     values.push(value);
   };
   const read = (path: string, value: unknown): void => {
-    if (value === undefined) throw undefinedValue(path);
-    if (!isMap(value)) return add(path, "eq", value);
-    const comparisons = Object.entries(value);
-    if (comparisons.length === 0)
-      throw invalid(path, `The condition on "${path}" is empty: give a value, or a comparison such as { eq: … }.`);
-    for (const [name, operand] of comparisons) add(path, checkComparison(path, name, operand), operand);
+    for (const [operator, operand] of comparisonsOf(path, value)) add(path, operator, operand);
   };
   for (const field of namesIn(where)) {
     const value = where[field];

@@ -1,7 +1,8 @@
 import { comparePrimary, sameValue } from "../keys/template.ts";
 import { valueWithin } from "../schema/attribute-path.ts";
 import { valueAt } from "../util/row.ts";
-import { type ComparisonOperator, type Condition, RANGES } from "./condition.ts";
+import { type Condition, RANGES } from "./condition.ts";
+import type { ComparisonOperator } from "../schema/comparisons.ts";
 
 type Orderable = string | number | bigint;
 

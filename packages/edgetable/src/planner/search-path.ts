@@ -15,7 +15,7 @@ import { accessPaths, fixesField, TABLE_ITSELF, inShape, keyName, pathOn, ranges
 import { sameValue, type Template, type When } from "../keys/template.ts";
 import { jsonText } from "../util/json-text.ts";
 import { KEY_FORMATS } from "../schema/attribute-kind.ts";
-import { attributeType } from "../schema/verbatim.ts";
+import { valueType } from "../schema/value-types.ts";
 import { own } from "../util/row.ts";
 import { startsAtZero } from "../schema/derived.ts";
 import { partitionsOn } from "./assumed-rows.ts";
@@ -95,7 +95,7 @@ const declaration = (catalog: Catalog, search: Search, takenNames: ReadonlyMap<s
   const [only] = by;
   const [shape] = kindShapes(catalog, search);
   const definition = shape && definitionOf(catalog, shape);
-  const types = new Map(by.map((path) => [path, definition && attributeType(definition, path)]));
+  const types = new Map(by.map((path) => [path, definition && valueType(catalog.definition, definition, path)]));
   const levels = [...types].map(([path, type]) => {
     const format = type && own(KEY_FORMATS, type);
     return JSON.stringify(format ? `${path}:${format}` : path);

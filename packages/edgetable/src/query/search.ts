@@ -1,4 +1,5 @@
-import { type ComparisonOperator, type Condition, conditionForm, pathsOf, RANGES } from "../ir/condition.ts";
+import { type Condition, conditionForm, pathsOf, RANGES } from "../ir/condition.ts";
+import type { ComparisonOperator } from "../schema/comparisons.ts";
 import { distinctValues } from "../ir/holds.ts";
 import type { KnownField, LogicalPlan, Search } from "../ir/logical-plan.ts";
 

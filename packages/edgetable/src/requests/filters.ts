@@ -1,5 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { ComparisonOperator, Condition, Conditions } from "../ir/condition.ts";
+import type { Condition, Conditions } from "../ir/condition.ts";
+import type { ComparisonOperator } from "../schema/comparisons.ts";
 import { holds } from "../ir/holds.ts";
 import type { SortCondition } from "../ir/physical-plan.ts";
 import { comparePrimary, encodeKeyField, encodeKeyPrefix, keepsOrder, renderTemplate, type Template } from "../keys/template.ts";

@@ -1,4 +1,5 @@
-import type { AnySchema, SchemaIssue, SchemaResult } from "./standard-schema.ts";
+import type { AnyEdge, AnyNode, AnyPart } from "./definition.ts";
+import { type AnySchema, attributeSchemas, type SchemaIssue, type SchemaResult } from "./standard-schema.ts";
 
 /** The type of an attribute's values, by its schema. */
 export interface AttributeKind {
@@ -98,6 +99,7 @@ const TUPLE = ["prefix", "optionals", "defaultables", "postfix", "variadic"];
 
 const ofArktype = (schema: AnySchema): AttributeKind | undefined => {
   const { json } = schema as unknown as { readonly json: ArktypeJson };
+  if (json.proto === "Date") return { type: "date", whole: false, element: undefined };
   if (json.proto === "Set") return { type: "set", whole: false, element: undefined };
   if (json.proto === "Array") {
     const { sequence } = json;
@@ -115,3 +117,13 @@ const readers: Readonly<Record<string, (schema: AnySchema) => AttributeKind | un
 
 /** The type of an attribute's values; undefined if the library does not expose it, or if values may have several types. */
 export const attributeKind = (schema: AnySchema): AttributeKind | undefined => readers[schema["~standard"].vendor]?.(schema);
+
+/** The type of an attribute's values by its definition's own schema; "date" for a Date. Undefined if the schema does not tell it. */
+export const attributeType = (
+  { schema, dates }: Pick<AnyNode | AnyEdge | AnyPart, "schema" | "dates">,
+  name: string,
+): string | undefined => {
+  if (dates?.includes(name)) return "date";
+  const attribute = schema && attributeSchemas(schema)?.each[name];
+  return attribute && attributeKind(attribute)?.type;
+};

@@ -10,6 +10,7 @@ import { checkCollisions, checkIndexAttributes, checkItems } from "./check-model
 import { checkSlots, checkTable, checkTemplates } from "./check-model/check-layout.ts";
 import { checkMembers, checkNames } from "./check-model/check-names.ts";
 import { checkEdges, checkSettings, checkTtl } from "./check-model/check-settings.ts";
+import { checkTypes } from "./check-model/check-types.ts";
 import { checkValueIndexes } from "./check-model/check-value-indexes.ts";
 import { each, type ModelFinding, type ModelRule, type Report } from "./check-model/finding.ts";
 import type { GraphDefinition } from "./definition.ts";
@@ -76,6 +77,7 @@ const inspectMembers = (definition: GraphDefinition, strange: readonly ModelFind
     const catalog = buildCatalog(definition);
     const items: ModelFinding[] = [];
     checkItems(catalog, reportTo(items));
+    checkTypes(catalog, reportTo(items));
     // Items that need a sort key, in a table without one, have no key that could be compared.
     const isUnplaced = catalog.index.sortKey === undefined && items.some(({ rule }) => rule === "identity");
     if (!isUnplaced) checkCollisions(catalog, report);

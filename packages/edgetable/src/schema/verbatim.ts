@@ -1,5 +1,5 @@
 import { fieldNames } from "./build-catalog.ts";
-import { attributeKind, KEY_FORMATS } from "./attribute-kind.ts";
+import { attributeType, KEY_FORMATS } from "./attribute-kind.ts";
 import { keyAttributes } from "./catalog.ts";
 import { type AnyEdge, type AnyNode, type AnyPart, endTypes, type GraphDefinition } from "./definition.ts";
 import { startsAtZero } from "./derived.ts";
@@ -17,13 +17,6 @@ interface FieldInfo {
   readonly type: string | undefined;
   readonly required: boolean;
 }
-
-/** The type of an attribute by its schema; undefined if the schema does not tell it. */
-export const attributeType = ({ schema, dates }: Pick<Definition, "schema" | "dates">, field: string): string | undefined => {
-  if (dates?.includes(field)) return "date";
-  const attribute = schema && attributeSchemas(schema)?.each[field];
-  return attribute && attributeKind(attribute)?.type;
-};
 
 const infoOf = ({ nodes }: GraphDefinition, one: Definition, path: string): FieldInfo => {
   const [end = "", inner] = path.split(".");

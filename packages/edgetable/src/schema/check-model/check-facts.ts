@@ -1,6 +1,6 @@
 import { fieldNames } from "../build-catalog.ts";
-import { attributeKind } from "../attribute-kind.ts";
-import { isPath, stepsOf } from "../attribute-path.ts";
+import { isMap, isPath, stepsOf } from "../attribute-path.ts";
+import { comparisonsOf } from "../comparisons.ts";
 import { type AnyEdge, type AnyNode, type AnyPart, degreeLimit, endTypes, type GraphDefinition } from "../definition.ts";
 import {
   type AggregateSource,
@@ -13,8 +13,9 @@ import {
   summarized,
 } from "../derived.ts";
 import { attributesOf, copiesIn, factsOf } from "../facts.ts";
-import { attributeNames, attributeSchemas } from "../standard-schema.ts";
+import { attributeNames } from "../standard-schema.ts";
 import { unstorable } from "../../keys/template.ts";
+import { valueType } from "../value-types.ts";
 import { hasTextSort } from "../system-items.ts";
 import { shown } from "../../util/check-options.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
@@ -63,10 +64,17 @@ export const comparedAttributes = ({ where = {} }: Pick<DerivedAttribute, "where
 /** Conditions that cannot be read, and attributes that the edges or parts do not have. */
 export const checkWhere = (
   derived: Pick<DerivedAttribute, "where">,
-  { place, known }: { readonly place: string; readonly known: readonly string[] | undefined },
+  { place, known, ends }: { readonly place: string; readonly known: readonly string[] | undefined; readonly ends: readonly string[] },
   report: Report,
 ): void => {
   const at = `${place}.where`;
+  const checkComparisons = (name: string, value: unknown): void => {
+    try {
+      comparisonsOf(name, value);
+    } catch (error) {
+      report("setting", at, (error as Error).message);
+    }
+  };
   const checkGroups = (where: Readonly<Record<string, unknown>>): void => {
     for (const name of ["or", "not"] as const) {
       if (!Object.hasOwn(where, name)) continue;
@@ -77,10 +85,14 @@ export const checkWhere = (
     }
   };
   checkGroups(derived.where ?? {});
-  for (const [name] of comparisonsIn(derived.where ?? {}))
+  for (const [name, condition] of comparisonsIn(derived.where ?? {})) {
     if (attributeIn(name) === undefined)
       report("setting", at, `"${name}" is no path within an attribute. Write "address.city", "tags[0]" or settings["a.b"].`);
-  reportUnknown(report, at, [...new Set(comparedAttributes(derived))], { rule: "attribute", what: "an attribute here", known });
+    if (!ends.includes(name) || !isMap(condition)) checkComparisons(name, condition);
+    else for (const [field, value] of Object.entries(condition)) checkComparisons(`${name}.${field}`, value);
+  }
+  const all = known && [...known, ...ends];
+  reportUnknown(report, at, [...new Set(comparedAttributes(derived))], { rule: "attribute", what: "an attribute here", known: all });
 };
 
 /** The attributes of the edges or parts that the stream or a job writes into them. */
@@ -204,29 +216,9 @@ const NATURES: Readonly<Record<string, string>> = { string: "text", number: "num
 const SINGLE = ["eq", "ne", "lt", "lte", "gt", "gte", "beginsWith"];
 const SEVERAL = ["in", "between"];
 
-/** What the values of an attribute of edges or parts are, own or copied; undefined if the schemas do not tell. */
-const natureIn = ({ nodes }: GraphDefinition, ranged: AnyEdge | AnyPart, name: string): string | undefined => {
-  const own = ranged.schema && attributeSchemas(ranged.schema)?.each;
-  if (own && Object.hasOwn(own, name)) return NATURES[attributeKind(own[name]!)?.type ?? ""];
-  const lists =
-    ranged.kind === "part"
-      ? [[ranged.copies, [ranged.of]] as const]
-      : ([
-          [ranged.copies?.from, endTypes(ranged.from)],
-          [ranged.copies?.to, endTypes(ranged.to)],
-        ] as const);
-  const natures = lists.flatMap(([list, types]) =>
-    copiesIn(list).flatMap(([copy, { of }]) => {
-      if (copy !== name) return [];
-      return types.map((type) => {
-        const node = nodes[type];
-        const schema = node && attributeSchemas(node.schema)?.each[of];
-        return schema && NATURES[attributeKind(schema)?.type ?? ""];
-      });
-    }),
-  );
-  return natures.every((one) => one === natures[0]) ? natures[0] : undefined;
-};
+/** What the values of an attribute of edges or parts are; undefined if the schemas do not tell. */
+const natureIn = (definition: GraphDefinition, ranged: AnyEdge | AnyPart, name: string): string | undefined =>
+  NATURES[valueType(definition, ranged, name) ?? ""];
 
 /** The values that a condition compares an attribute with. */
 const comparedWith = (condition: unknown): readonly unknown[] => {
@@ -418,7 +410,7 @@ export const checkFacts = (definition: GraphDefinition, report: Report): void =>
       if (of !== undefined) reportUnknown(report, `${place}.of`, [of], { rule: "attribute", what: "an attribute here", known });
       else if (operation !== "count" && operation !== "distinct")
         report("setting", place, `${operation} needs \`of\`: the attribute whose values it takes.`);
-      checkWhere(derived, { place, known: known && [...known, ...ends] }, report);
+      checkWhere(derived, { place, known, ends }, report);
       if (ranged) checkNatures(definition, ranged, declared, report);
       const { layout } = definition;
       if (freshness === "stream" && !isAdditive(operation) && layout && !hasTextSort(layout))

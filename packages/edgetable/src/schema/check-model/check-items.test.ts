@@ -106,27 +106,6 @@ describe("items", () => {
       place: "nodes.user.id",
       says: ['"id" is read from "PK" (USER#{id})', '"UserId" would not be stored', 'keys: { "UserId": "{id}" }'],
     },
-    "a number in a key without a format": {
-      model: model({ nodes: { user: user({ key: "USER#{n}", schema: z.object({ n: z.int().optional(), name: text }) }) } }),
-      rule: "attribute",
-      place: "nodes.user.n",
-      says: ['"USER#{n}"', "the schema says number", "{n:number}", "{n:8}"],
-    },
-    "a boolean in a part's key without a format": {
-      model: model({ parts: { item: item({ key: "ITEM#{done}", schema: z.object({ done: z.boolean() }) }) } }),
-      rule: "attribute",
-      place: "parts.item.done",
-      says: ["the schema says boolean", "Write {done:boolean}."],
-    },
-    "a date in an index key without a format": {
-      model: inLayout(
-        { indexes: reverse, nodes: { user: { keys: { G1: "{at}", G2: "{id}" } } } },
-        { nodes: { user: user({ schema: z.object({ id: text, at: z.date() }), dates: ["at"] }) } },
-      ),
-      rule: "attribute",
-      place: "nodes.user.at",
-      says: ["the schema says date", "{at:date}"],
-    },
     "a type attribute that is computed": {
       model: inLayout({ typeAttribute: "T", nodes: { user: { keys: { T: "{name}" } } } }, onlyUser),
       rule: "storedName",

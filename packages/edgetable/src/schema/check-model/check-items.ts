@@ -1,10 +1,8 @@
 import { hasShard, keyBytes, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
 import { definitionOf, endPaths, idPaths, keyAttributes, matchesDiffer, type Catalog, type Shape, typesDiffer } from "../catalog.ts";
 import { degreeLimit } from "../definition.ts";
-import { attributeKind, KEY_FORMATS } from "../attribute-kind.ts";
-import { attributeNames, attributeSchemas } from "../standard-schema.ts";
+import { attributeNames } from "../standard-schema.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../system-items.ts";
-import { own } from "../../util/row.ts";
 import { plainAttributes, reportUnknown, type Report } from "./finding.ts";
 
 const placeOf = (shape: Shape): string => `${shape.kind}s.${shape.definition}`;
@@ -174,30 +172,6 @@ const checkFills = (catalog: Catalog, shape: Shape, report: Report): void => {
   }
 };
 
-/** Fields without a format whose values are not texts: the first write would fail. */
-const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
-  const schema = definitionOf(catalog, shape)?.schema;
-  const schemas = schema && attributeSchemas(schema)?.each;
-  if (!schemas) return;
-  const reported = new Set<string>();
-  for (const template of Object.values(shape.keys)) {
-    for (const part of template.parts) {
-      if (part.kind !== "field" || !["text", "digits", "letters"].includes(part.format.kind) || reported.has(part.path)) continue;
-      const attribute = Object.hasOwn(schemas, part.path) ? schemas[part.path] : undefined;
-      const type = attribute && attributeKind(attribute)?.type;
-      const format = type && own(KEY_FORMATS, type);
-      if (format === undefined) continue;
-      reported.add(part.path);
-      const padded = format === "number" ? `, or pad it to a number of digits, such as {${part.path}:8}` : "";
-      report(
-        "attribute",
-        `${placeOf(shape)}.${part.path}`,
-        `{${part.path}} in ${JSON.stringify(template.source)} takes texts, and the schema says ${type}. Write {${part.path}:${format}}${padded}.`,
-      );
-    }
-  }
-};
-
 /** What is checked of each kind of items. */
 const shapeChecks: readonly ((catalog: Catalog, shape: Shape, report: Report) => void)[] = [
   checkIdentity,
@@ -205,10 +179,9 @@ const shapeChecks: readonly ((catalog: Catalog, shape: Shape, report: Report) =>
   checkStoredNames,
   checkMatches,
   checkFills,
-  checkFormats,
 ];
 
-/** Checks each kind of item by itself: identity, length of keys, stored names, formats. */
+/** Checks each kind of item by itself: identity, length of keys, stored names. */
 export const checkItems = (catalog: Catalog, report: Report): void => {
   const { index, indexes, typeAttribute } = catalog;
   // Such an index would contain Edgetable's own items, or the attribute would take them for something else.

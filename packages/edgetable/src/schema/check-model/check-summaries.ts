@@ -79,7 +79,7 @@ export const checkSummaries = (definition: GraphDefinition, report: Report): voi
       const known = attributesOf(other);
       if (of !== undefined) reportUnknown(report, `${place}.of`, [of], { rule: "attribute", what: "an attribute here", known });
       else if (operation !== "count") report("setting", place, `${operation} needs \`of\`: the attribute whose values it takes.`);
-      checkWhere(derived, { place, known: known && [...known, "from", "to"] }, report);
+      checkWhere(derived, { place, known, ends: ["from", "to"] }, report);
       checkNatures(definition, other, declared, report);
     }),
   );

@@ -11,7 +11,7 @@ describe("indexes by value", () => {
     const entries = {
       user: "name",
       team: { by: ["owner"], split: 1, sparse: true, shards: { count: [4, 2], per: "owner", hot: { ann: [16, 4] } } },
-      joins: { by: ["role", "at:date"], shards: { count: 8, by: "to.teamId" } },
+      joins: { by: ["role", "at"], shards: { count: 8, by: "to.teamId" } },
     };
     expect(checkModel(indexed(entries, { shards: [32, 8, 4] }))).toEqual([]);
   });
@@ -27,6 +27,12 @@ describe("indexes by value", () => {
       rule: "attribute",
       place: "indexes.byValue.entries.user.by",
       says: ['"nam"', 'Did you mean "name"'],
+    },
+    "a projection of what none of its kinds has": {
+      model: indexed({ user: "name", team: "owner" }, { projection: ["name", "ownr"] }),
+      rule: "attribute",
+      place: "indexes.byValue.projection",
+      says: ['"ownr"', 'Did you mean "owner"'],
     },
     "no attribute at all": { model: indexed({ user: [] }), rule: "setting", place: "indexes.byValue.entries.user.by", says: ["empty"] },
     "a split beyond the levels": {

@@ -3,6 +3,7 @@ import { endKey, fieldNames } from "../build-catalog.ts";
 import { endTypes, type GraphDefinition } from "../definition.ts";
 import { countList, fullEntry, type ShardCounts, type ShardSettings } from "../layout.ts";
 import { attributesOf } from "../facts.ts";
+import { VERSION } from "../system-items.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
 
 /** Names of the indexes of Edgetable's own layout. */
@@ -75,6 +76,13 @@ export const checkValueIndexes = (definition: GraphDefinition, report: Report): 
     const place = `indexes.${name}`;
     if (OWN_INDEXES.includes(name)) report("reservedName", place, `Edgetable's own layout has an index "${name}". Choose another name.`);
     reportUnknown(report, `${place}.entries`, Object.keys(index.entries), { rule: "setting", what: "a node, edge or part", known: names });
+    const projected = Object.keys(index.entries).map((entry) => findIndexed(definition, entry)?.names);
+    if (Array.isArray(index.projection) && projected.every((one) => one !== undefined))
+      reportUnknown(report, `${place}.projection`, index.projection, {
+        rule: "attribute",
+        what: "an attribute of what the index holds",
+        known: [...projected.flat(), VERSION],
+      });
     each(index.entries, (entry, given) => {
       const indexed = findIndexed(definition, entry);
       if (!indexed) return;

@@ -1,0 +1,89 @@
+import type { FieldFormat } from "../../keys/template.ts";
+import { attributeKind, KEY_FORMATS } from "../attribute-kind.ts";
+import { type Catalog, definitionOf, type Shape } from "../catalog.ts";
+import type { AnyEdge, AnyNode, AnyPart } from "../definition.ts";
+import { attributeSchemas } from "../standard-schema.ts";
+import { valueType } from "../value-types.ts";
+import { own } from "../../util/row.ts";
+import { each, type Report } from "./finding.ts";
+
+/** Types of which no key can hold a value, in the words of all schema libraries. */
+const COMPOSED = /(?:^|_)(?:object|record|map|array|set|tuple)(?:_|$)/;
+
+/** What a format of a key takes, by the words of {@link KEY_FORMATS}; undefined for formats of several types. */
+const takenBy = ({ kind }: FieldFormat): string | undefined => {
+  if (kind === "text" || kind === "digits" || kind === "letters") return "text";
+  if (kind === "number" || kind === "padded" || kind === "plain") return "number";
+  return kind === "date" || kind === "boolean" ? kind : undefined;
+};
+
+/** How values of a type are written in a key; undefined for types that are not judged. */
+const formatOf = (type: string): string | undefined => (type === "string" ? "text" : own(KEY_FORMATS, type));
+
+/** Fields of keys whose values their format does not take: the first write would fail, or leave the row out of the index. */
+const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
+  const definition = definitionOf(catalog, shape);
+  if (!definition) return;
+  const reported = new Set<string>();
+  for (const { parts, source } of Object.values(shape.keys)) {
+    for (const part of parts) {
+      if (part.kind !== "field" || reported.has(part.path)) continue;
+      const { path } = part;
+      const type = valueType(catalog.definition, definition, path);
+      const [needed, taken] = [type && formatOf(type), takenBy(part.format)];
+      const isComposed = type !== undefined && COMPOSED.test(type);
+      if (!isComposed && (needed === undefined || taken === undefined || needed === taken)) continue;
+      reported.add(path);
+      const place = `${shape.kind}s.${shape.definition}.${path}`;
+      const shown = JSON.stringify(source);
+      if (isComposed)
+        report(
+          "attribute",
+          place,
+          `{${path}} in ${shown} is of type ${type}, and keys hold texts, numbers, booleans and dates. Name another attribute.`,
+        );
+      else {
+        const padded = needed === "number" ? `, or pad it to a number of digits, such as {${path}:8}` : "";
+        const written = needed === "text" ? `{${path}}` : `{${path}:${needed}}`;
+        report("attribute", place, `{${path}} in ${shown} takes ${taken}s, and the schema says ${type}. Write ${written}${padded}.`);
+      }
+    }
+  }
+};
+
+/** Settings whose attributes have values of another type than the setting is for. */
+const checkNamed = ({ definition: graph, shapes }: Catalog, report: Report): void => {
+  for (const group of ["nodes", "edges", "parts"] as const)
+    each<AnyNode | AnyEdge | AnyPart>(graph[group], (name, one) => {
+      const place = `${group}.${name}`;
+      for (const attribute of one.kind === "node" ? (one.unique ?? []) : []) {
+        const type = valueType(graph, one, attribute);
+        if (type !== undefined && COMPOSED.test(type))
+          report(
+            "attribute",
+            `${place}.unique`,
+            `"${attribute}" is of type ${type}, and a unique value is a text, number, boolean or Date. Name another attribute.`,
+          );
+      }
+      const own = shapes.filter((shape) => shape.kind === one.kind && shape.definition === name);
+      for (const [attribute, schema] of Object.entries((one.schema && attributeSchemas(one.schema)?.each) ?? {})) {
+        const type = attributeKind(schema)?.type;
+        const isNamed = one.dates?.includes(attribute) ?? false;
+        // One that is read from a key has its format there.
+        if (type === "date" && !isNamed && !own.every(({ carried }) => carried.includes(attribute)))
+          report(
+            "attribute",
+            `${place}.schema`,
+            `"${attribute}" is a Date, which DynamoDB does not have. Name it in dates: [${JSON.stringify(attribute)}], and it is stored as text.`,
+          );
+        if (isNamed && type !== undefined && type !== "date" && (formatOf(type) !== undefined || COMPOSED.test(type)))
+          report("attribute", `${place}.dates`, `"${attribute}" is no Date: the schema says ${type}. Leave it out of dates.`);
+      }
+    });
+};
+
+/** Attributes whose values are of another type than what a model makes of them: keys, unique values, dates. */
+export const checkTypes = (catalog: Catalog, report: Report): void => {
+  for (const shape of catalog.shapes) checkFormats(catalog, shape, report);
+  checkNamed(catalog, report);
+};
