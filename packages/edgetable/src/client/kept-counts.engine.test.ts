@@ -261,7 +261,8 @@ describe("count() counts where a kept count may be wrong", () => {
     sent.length = 0;
     expect(await after.course(arts).in("takes").count()).toBe(1);
     expect(await after.course(maths).in("takes").count()).toBe(1);
-    expect(operations()).toEqual(["GetItem", "GetItem", "Query", "Query"]);
+    // The record is read beside the first Query.
+    expect(operations().toSorted()).toEqual(["GetItem", "GetItem", "Query", "Query"]);
     await after.migrations.run({ finish: true, indexLag: 0 });
     clock += 61_000;
     sent.length = 0;

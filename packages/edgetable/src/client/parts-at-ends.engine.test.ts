@@ -317,7 +317,8 @@ describe("deleting", () => {
     before = () => {
       if (--left < 0) throw new Error("the process ends");
     };
-    await expect(db.project.delete({ projectId: "p" }, { indexLag: 0, lease: 1000 })).rejects.toThrow("the process ends");
+    // On a busy machine, the job's renewals fail first.
+    await expect(db.project.delete({ projectId: "p" }, { indexLag: 0, lease: 1000 })).rejects.toThrow(/the process ends|lost its lease/);
     before = undefined;
     expect(await db.project({ projectId: "p" }).get()).toEqual({ projectId: "p" });
     // Whatever was removed, nothing is linked to what is left.
@@ -350,7 +351,8 @@ describe("deleting", () => {
     before = ({ operation, input }) => {
       if (operation === "TransactWriteItems" && JSON.stringify(input).includes('"Delete"')) throw new Error("the process ends");
     };
-    await expect(db.project.delete({ projectId: "p" }, { indexLag: 0, lease: 1000 })).rejects.toThrow("the process ends");
+    // On a busy machine, the job's renewals fail first.
+    await expect(db.project.delete({ projectId: "p" }, { indexLag: 0, lease: 1000 })).rejects.toThrow(/the process ends|lost its lease/);
     before = undefined;
     await expect(db.task.delete({ projectId: "p" }, { taskId: 1 })).rejects.toMatchObject({ code: "job.busy" });
     await new Promise((resolve) => setTimeout(resolve, 1100));
