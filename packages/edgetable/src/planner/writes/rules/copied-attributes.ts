@@ -144,6 +144,13 @@ const isChecked = (subject: Subject): boolean =>
 const isCounted = (catalog: Catalog, subject: Exclude<Subject, { readonly kind: "node" }>, row: Row): boolean =>
   subject.kind === "part" && aggregatesOver(catalog, subject).some((one) => isKeptInNode(one.fact) && counts(one, row));
 
+/**
+ * True if nothing changes such a copy once its node comes. The creation of a node lists its parts, and no transaction of a part
+ * that comes behind the list would be refused; edges have a counter that refuses it.
+ */
+const isFilledOnce = (subject: Subject, { freshness }: CopyFact): boolean =>
+  freshness === "immutable" || (freshness === "transaction" && subject.kind === "part");
+
 const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, { row }, image) => {
   const { catalog, given } = working;
   if (subject.kind === "node") {
@@ -174,8 +181,9 @@ const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, { row }, im
     let from = siblingRow(working, source);
     if (from === null) {
       const image = imageOf(working, { shape, key }, `its attributes are copied onto "${subject.entry.name}"`);
-      if (image === null && (isChecked(subject) || isCounted(catalog, subject, filled)))
-        return { kind: "failure", failure: { reason: "endMissing", end, id: id.id } };
+      const isNeeded =
+        isChecked(subject) || source.copies.some((copy) => isFilledOnce(subject, copy)) || isCounted(catalog, subject, filled);
+      if (image === null && isNeeded) return { kind: "failure", failure: { reason: "endMissing", end, id: id.id } };
       if (image === null) continue;
       from = image && { row: decodeItem(catalog, shape, image), digits: digitsIn(shape, image) };
     }
