@@ -51,6 +51,60 @@ test("gives several kinds in one order, each row with its kind", async () => {
   ]);
 });
 
+const clinicModel = `import { average, count, defineGraph, edge, max, node, part, sum } from "edgetable";
+import { z } from "zod";
+
+const text = z.string();
+const cascade = { onDelete: { from: "cascade", to: "cascade" } } as const;
+export const clinic = defineGraph({
+  table: "Clinic",
+  nodes: {
+    patient: node({
+      key: "PATIENT#{patientId}",
+      schema: z.object({ patientId: text, name: text }),
+      derived: { visits: count({ in: "visitOf" }), owed: sum({ in: "visitOf", of: "fee" }), last: max<Date>({ in: "visitOf", of: "at" }) },
+      timestamps: { as: "seconds" },
+    }),
+    visit: node({ key: "VISIT#{visitId}", schema: z.object({ visitId: text, at: z.date(), urgent: z.boolean() }), dates: ["at"], version: true }),
+  },
+  parts: { note: part({ of: "visit", key: "NOTE#{number:3}", schema: z.object({ number: z.int() }), copies: ["urgent"] }) },
+  edges: {
+    visitOf: edge({ from: "visit", to: "patient", schema: z.object({ fee: z.number() }), copies: { from: ["at"] }, orderBy: "at:date", ...cascade }),
+  },
+  indexes: { byName: { entries: { patient: "name", visit: "at:date", note: { by: "urgent:boolean", sparse: true } } }, byOwed: { entries: { patient: "owed:number" } } },
+});
+`;
+
+test("texts become the type of what is derived, copied or kept too", async () => {
+  folder.write("clinic.ts", clinicModel);
+  const clinic = (...argv: readonly string[]) => edgetable(...argv, "--model", "clinic.ts");
+  await clinic("table", "create");
+  const rows = [
+    { node: "patient", row: { patientId: "P", name: "Ann" } },
+    ...[1, 2].flatMap((day) => [
+      { node: "visit", row: { visitId: `V${day}`, at: `2026-01-0${day}`, urgent: day === 2 } },
+      { edge: "visitOf", from: { visitId: `V${day}` }, to: { patientId: "P" }, attributes: { fee: 1.5 } },
+    ]),
+  ];
+  folder.write("clinic.ndjson", rows.map((row) => JSON.stringify(row)).join("\n"));
+  folder.write("notes.ndjson", JSON.stringify({ part: "note", owner: { visitId: "V2" }, row: { number: 1 } }));
+  for (const file of ["clinic.ndjson", "notes.ndjson"]) expect((await clinic("load", file)).err).toBe("");
+  for (const where of [
+    ["name=Ann", "visits=2"],
+    ["owed=3"],
+    ['{"owed":{"between":[1,3]}}'],
+    ["name=Ann", '{"or":[{"last":{"gte":"2026-01-01"}},{"visits":2}]}'],
+    ["name=Ann", '{"not":{"visits":3}}'],
+    ['{"name":"Ann","created":{"gte":1}}'],
+  ])
+    expect((await clinic("find", "patient", ...where.flatMap((one) => ["--where", one]), "--count")).out, where.join()).toBe("1\n");
+  expect((await clinic("find", "note", "--where", "urgent=true", "--count")).out).toBe("1\n");
+  const visits = (where: string) => clinic("query", "patient", "P", "--in", "visitOf", "--where", where, "--count");
+  expect((await visits("at=2026-01-02")).out).toBe("1\n");
+  expect((await visits('{"at":{"gte":"2026-01-01"}}')).out).toBe("2\n");
+  expect((await clinic("find", "patient", "--where", "name=Ann", "--where", "visits=many")).err).toContain("No row can have visits=many");
+});
+
 test("a date is a text in a comparison too", async () => {
   folder.write(
     "dated.ts",
@@ -88,6 +142,7 @@ test.each([
   [["persn"], 2, "There is no node, edge or part"],
   [["student", "--where", "year>=3"], 2, `Write a comparison as JSON, such as '{"year":{"gte":3}}'`],
   [["student", "--where", "name>=A"], 2, `Write a comparison as JSON, such as '{"name":{"gte":"A"}}'`],
+  [["student", "--where", 'name={"beginsWith":"A"}'], 2, `Write a comparison as JSON, such as '{"name":{"beginsWith":"A"}}'`],
   [["student", "--where", "nam=x"], 2, '"nam" is not an attribute of the node "student"'],
   [["home"], 2, 'No index finds "home"'],
   [["student", "--sources"], 2, "has no ends"],

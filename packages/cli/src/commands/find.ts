@@ -25,13 +25,13 @@ interface Found {
 
 const find = async (call: Invocation<Options>, db: UntypedDb): Promise<void> => {
   const { options, io, style } = call;
-  const { nodes, edges, parts } = db.catalog;
+  const { nodes } = db.catalog;
   const kinds = [call.args[0] ?? "", ...call.rest];
   const [name = ""] = kinds;
   const single = kinds.length === 1;
   const answer = oneOf(["sources", "targets", "count"], options);
   if (answer === "count") rejectUnused(options, ["limit", "cursor"], "applies to a page: omit --count.");
-  const conditions = await parseConditions(call, (nodes[name] ?? edges[name] ?? parts[name])?.definition.schema);
+  const conditions = await parseConditions(call, { catalog: db.catalog, name });
   let search = db.find(single ? name : kinds);
   if (conditions) search = search.where(conditions);
   if (options.using !== undefined) search = search.using(options.using);

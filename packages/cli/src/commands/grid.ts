@@ -239,7 +239,7 @@ const exportCommand = defineCommand<ExportOptions>({
       const [node = ""] = call.args;
       const { columns, sort, desc = false, empties, delimiter, escapeFormulas = false } = options;
       let grid = await gridOf(db, node, call.rest, "export NODE");
-      const conditions = await parseConditions(call, db.catalog.nodes[node]?.definition.schema);
+      const conditions = await parseConditions(call, { catalog: db.catalog, name: node });
       if (columns) grid = grid.columns(...columns.flatMap((list) => list.split(",")));
       if (conditions) grid = grid.where(conditions as Parameters<UntypedGrid["where"]>[0]);
       if (sort !== undefined) grid = grid.sort(sort, desc ? "desc" : "asc");

@@ -55,7 +55,7 @@ const queryEdge = async (call: Invocation<Options>, db: UntypedDb, direction: (t
   if (reverse) neighbours = neighbours.reverse();
   if (unordered) neighbours = neighbours.unordered();
   if (consistent) neighbours = neighbours.consistent();
-  const conditions = await parseConditions(call, db.catalog.edges[edge]?.definition.schema);
+  const conditions = await parseConditions(call, { catalog: db.catalog, name: edge });
   if (conditions) neighbours = neighbours.where(conditions);
   if (of === "count") return answerRead(call, neighbours.count(), (count) => ({ text: `${count}\n` }));
   const render = renderer(call, db);

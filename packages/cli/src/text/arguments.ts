@@ -3,7 +3,8 @@ import { usageError } from "../failure.ts";
 import { note, type Invocation } from "../invocation.ts";
 import { fromJson, isRow, toJson, type Row } from "../output/json.ts";
 import { showCell } from "../output/table.ts";
-import { createFitter, fitTexts, problemsOf } from "./fit-texts.ts";
+import { schemaOf } from "./attribute-schema.ts";
+import { createFitter, type Fitter, fitTexts, problemsOf } from "./fit-texts.ts";
 
 /** Values given on the command line. */
 export interface Given {
@@ -11,6 +12,14 @@ export interface Given {
   /** Names of values that were given as text (`name=value`) and have no type yet. */
   readonly texts: ReadonlySet<string>;
 }
+
+const readJson = (text: string): unknown => {
+  try {
+    return fromJson(text);
+  } catch {
+    return undefined;
+  }
+};
 
 const parseObject = (text: string, what: string): Row => {
   let value: unknown;
@@ -133,47 +142,80 @@ export const parseId = async (catalog: Catalog, name: string, given: readonly st
 
 /** Comparisons whose operands are values of the attribute, or lists of them. */
 const valueComparisons: ReadonlySet<string> = new Set(["eq", "ne", "lt", "lte", "gt", "gte", "between", "in"]);
+const comparisons: ReadonlySet<string> = new Set([...valueComparisons, "beginsWith", "contains", "exists"]);
+
+/** What `--where` names its conditions of. */
+interface Searched {
+  readonly catalog: Catalog;
+  /** The node, edge or part. */
+  readonly name: string;
+}
+
+/** Converts texts of conditions to the types of the attributes. JSON has no dates: there, texts become dates alone. */
+const fitConditions = async ({ catalog, name }: Searched, { values, texts }: Given): Promise<Row> => {
+  const fitters = new Map<unknown, Fitter>();
+  const fit = async (attribute: string, value: unknown): Promise<unknown> => {
+    if (Array.isArray(value)) return Promise.all(value.map(async (one) => fit(attribute, one)));
+    if (typeof value !== "string") return value;
+    const { schema, field } = schemaOf(catalog, name, attribute);
+    const fitter = fitters.get(schema) ?? createFitter(schema);
+    fitters.set(schema, fitter);
+    return (await fitter({ [field]: value }, texts.has(attribute) ? new Set([field]) : "dates"))[field];
+  };
+  const fitAll = async (where: Row): Promise<Row> => {
+    const conditions: Record<string, unknown> = {};
+    for (const [attribute, condition] of Object.entries(where)) {
+      if (attribute === "or" && Array.isArray(condition))
+        conditions[attribute] = await Promise.all(condition.map(async (one: unknown) => (isRow(one) ? fitAll(one) : one)));
+      else if (attribute === "not" && isRow(condition)) conditions[attribute] = await fitAll(condition);
+      else if (isRow(condition)) {
+        const operands: Record<string, unknown> = {};
+        for (const [operator, operand] of Object.entries(condition))
+          operands[operator] = valueComparisons.has(operator) ? await fit(attribute, operand) : operand;
+        conditions[attribute] = operands;
+      } else conditions[attribute] = typeof condition === "string" ? await fit(attribute, condition) : condition;
+    }
+    return conditions;
+  };
+  return fitAll(values);
+};
+
+/** Refuses comparisons that are not JSON, such as `age>=5` and `age={"gte":5}`. */
+const refuseComparisons = async ({ catalog, name: searched }: Searched, where: readonly string[]): Promise<void> => {
+  for (const one of where) {
+    const [, name, operator, value] = /^([^{=]*?)([<>!^~]*)=(.*)$/s.exec(one) ?? [];
+    if (name === undefined || operator === undefined) continue;
+    const inner = operator === "" && value?.startsWith("{") ? readJson(value) : undefined;
+    const names = isRow(inner) ? Object.keys(inner) : [];
+    const isComparison = names.length > 0 && names.every((each) => comparisons.has(each));
+    if (operator === "" && !isComparison) continue;
+    const { schema, field } = schemaOf(catalog, searched, name);
+    const typed = isComparison ? inner : { gte: (await fitTexts(schema, { [field]: value }, new Set([field])))[field] };
+    throw usageError(
+      `--where accepts name=value. Write a comparison as JSON, such as '${toJson({ [name]: typed })}', with lt, lte, gt, gte, ne, between or beginsWith.`,
+    );
+  }
+};
 
 /**
- * Parses the conditions of `--where` and converts their texts to the types of the schema. Notes a value that no row can
+ * Parses the conditions of `--where` and converts their texts to the types of the attributes. Notes a value that no row can
  * have: it is not an error, but finds nothing.
  *
  * @throws {cli.usage} for anything other than `name=value` and JSON objects
  */
 export const parseConditions = async (
   call: Invocation<{ readonly where?: readonly string[] }>,
-  schema: StandardSchema | undefined,
+  searched: Searched,
 ): Promise<Row | undefined> => {
   const { where = [] } = call.options;
   if (where.length === 0) return undefined;
-  for (const one of where) {
-    const [, name, , value] = /^([^{=]*?)([<>!^~]+)=(.*)$/s.exec(one) ?? [];
-    if (name === undefined) continue;
-    const typed = await fitTexts(schema, { [name]: value }, new Set([name]));
-    const example = toJson({ [name]: { gte: typed[name] } });
-    throw usageError(
-      `--where accepts name=value. Write a comparison as JSON, such as '${example}', with lt, lte, gt, gte, ne, between or beginsWith.`,
-    );
+  await refuseComparisons(searched, where);
+  const given = parseAssignments(where, "--where");
+  const conditions = await fitConditions(searched, given);
+  for (const name of given.texts) {
+    const { schema, field } = schemaOf(searched.catalog, searched.name, name);
+    const problem = (await problemsOf(schema, { [field]: conditions[name] })).get(field);
+    if (problem !== undefined) note(call, `No row can have ${name}=${showCell(given.values[name])}: ${problem}.`);
   }
-  const { values, texts } = parseAssignments(where, "--where");
-  // JSON has no dates: text becomes a date if the schema wants one.
-  const fitter = createFitter(schema);
-  const withDates = async (name: string, value: unknown): Promise<unknown> => {
-    if (Array.isArray(value)) return Promise.all(value.map(async (one) => withDates(name, one)));
-    return typeof value === "string" ? (await fitter({ [name]: value }, "dates"))[name] : value;
-  };
-  const conditions: Record<string, unknown> = {};
-  for (const [name, condition] of Object.entries(await fitTexts(schema, values, texts))) {
-    if (!isRow(condition)) {
-      conditions[name] = typeof condition === "string" ? await withDates(name, condition) : condition;
-      continue;
-    }
-    const operands: Record<string, unknown> = {};
-    for (const [operator, operand] of Object.entries(condition))
-      operands[operator] = valueComparisons.has(operator) ? await withDates(name, operand) : operand;
-    conditions[name] = operands;
-  }
-  for (const [name, problem] of await problemsOf(schema, conditions))
-    if (texts.has(name)) note(call, `No row can have ${name}=${showCell(values[name])}: ${problem}.`);
   return conditions;
 };
