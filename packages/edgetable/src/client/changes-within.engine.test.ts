@@ -4,7 +4,7 @@ import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { testEngineName } from "../../../../conformance/engines/engine-name.ts";
 import { propertyRuns } from "../../../../conformance/engines/property-runs.ts";
-import { defineGraph, edge, node } from "../index.ts";
+import { count, defineGraph, edge, node } from "../index.ts";
 import { openWriteLab } from "../test-support/write-lab.ts";
 
 let engine: TestEngine;
@@ -132,6 +132,55 @@ test("copies follow, both copies of an edge change, and an upsert takes paths", 
   expect(await db.shop(other).in("near").edges()).toMatchObject([{ route: { metres: 5, by: "foot" }, address: { city: "Braga" } }]);
   const up = await db.shop.upsert({ shopId: "1", name: "n" }, { set: { "address.city": "Evora" } }).orThrow();
   expect(up).toMatchObject({ created: false, row: { address: { city: "Evora", size: 2 } } });
+});
+
+test("an entry of a record is taken out", async () => {
+  const { db, id, row } = await open();
+  await db.shop.update(id, { set: { "settings.light": 2, 'settings["a.b"]': 3 }, remove: ["settings.dark"] }).orThrow();
+  await db.shop.update(id, { remove: ['settings["a.b"]', "settings.none"] }).orThrow();
+  expect(await db.shop.get(id)).toEqual({ ...row, settings: { light: 2 } });
+});
+
+test("a set goes with its last member, also where its attribute is written whole", async () => {
+  const labels = z.set(z.string()).optional();
+  const tag = node({
+    key: "TAG#{id}",
+    schema: z.object({ id: z.string(), labels, points: z.set(z.number()).optional(), former: labels }),
+    renamed: { former: "old" },
+  });
+  const graph = defineGraph({
+    table: engine.freshTableName("last"),
+    nodes: {
+      tag,
+      page: node({
+        key: "PAGE#{id}",
+        schema: z.object({ id: z.string() }),
+        derived: { marked: count({ in: "has", where: { marks: { exists: true } } }) },
+      }),
+    },
+    edges: {
+      has: edge({
+        from: "tag",
+        to: "page",
+        schema: z.object({ marks: labels }),
+        copies: { from: { labels: "labels", points: "points", old: "former" } },
+        onDelete: { from: "cascade", to: "cascade" },
+      }),
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const [id, page] = [{ id: "1" }, { id: "p" }];
+  await db.tag.create({ ...id, labels: new Set(["x", "y"]), points: new Set([1, 2]), former: new Set(["z"]) }).orThrow();
+  await db.page.create(page).orThrow();
+  await db.has.link(id, page, { marks: new Set(["m"]) }).orThrow();
+  await db.tag.update(id, { delete: { labels: new Set(["x"]), points: new Set([1]) } }).orThrow();
+  expect(await db.has.get(id, page)).toMatchObject({ labels: new Set(["y"]), points: new Set([2]), old: new Set(["z"]) });
+  await db.tag.update(id, { delete: { labels: new Set(["y"]), points: new Set([2, 3]), former: new Set(["z"]) } }).orThrow();
+  expect(await db.has.get(id, page)).toEqual({ from: id, to: page, marks: new Set(["m"]) });
+  await db.has.relink(id, page, { delete: { marks: new Set(["m"]) } }).orThrow();
+  await db.tag.update(id, { delete: { labels: new Set(["y"]) } }).orThrow();
+  expect([await db.tag.get(id), await db.page.get(page)]).toEqual([id, { ...page, marked: 0 }]);
 });
 
 test("an edge that becomes another type takes what is added to both of its copies", async () => {

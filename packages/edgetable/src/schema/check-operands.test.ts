@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { attributeKind } from "./attribute-kind.ts";
-import { misfit } from "./check-operands.ts";
+import { misfit, type PathChange, validatePaths } from "./check-operands.ts";
 import { type AnySchema, attributeSchemas } from "./standard-schema.ts";
 
 const { each: ofArktype = {} } = attributeSchemas(type({ a: "unknown[] | string", c: "object", d: "Date", e: "string.trim" })) ?? {};
@@ -47,5 +47,34 @@ describe("operands of `add` and `append`", () => {
     expect(kind).toMatchObject({ type: "number", whole });
     expect(misfit(kind!, 0.25) === undefined).toBe(!whole);
     expect(misfit(kind!, -1000)).toBeUndefined();
+  });
+});
+
+describe("a change of an entry of a record", () => {
+  const schemas: readonly (readonly [string, AnySchema])[] = [
+    ["zod", z.object({ r: z.record(z.string(), z.number()).optional(), o: z.object({ a: z.number().optional(), b: z.number() }) })],
+    ["valibot", v.object({ r: v.optional(v.record(v.string(), v.number())), o: v.object({ a: v.optional(v.number()), b: v.number() }) })],
+    ["arktype", type({ "r?": { "[string]": "number" }, o: { "a?": "number", b: "number" } })],
+  ];
+  const change = async (schema: AnySchema, verb: PathChange["verb"], path: string, value?: unknown): Promise<unknown> =>
+    validatePaths(schema, [{ verb, path, steps: path.split(".") as [string, ...string[]], ...(value !== undefined && { value }) }], '"x"');
+
+  test.each(schemas)("%s: any entry can be set, added to and removed", async (_library, schema) => {
+    expect(await change(schema, "remove", "r.a")).toMatchObject([{ verb: "remove", path: "r.a" }]);
+    expect(await change(schema, "set", "r.a", 1)).toMatchObject([{ verb: "set", value: 1 }]);
+    expect(await change(schema, "add", "r.a", 1)).toMatchObject([{ verb: "add", value: 1 }]);
+    await expect(change(schema, "set", "r.a", "1")).rejects.toThrow('"r.a"');
+  });
+
+  test.each(schemas)("%s: of an object, only what is optional can be removed", async (_library, schema) => {
+    expect(await change(schema, "remove", "o.a")).toMatchObject([{ verb: "remove", path: "o.a" }]);
+    await expect(change(schema, "remove", "o.b")).rejects.toThrow('"o.b"');
+    await expect(change(schema, "remove", "o.c")).rejects.toThrow("there is no such member");
+  });
+
+  test("an entry that a record requires stays", async () => {
+    const keys = z.enum(["a", "b"]);
+    await expect(change(z.object({ r: z.record(keys, z.number()) }), "remove", "r.a")).rejects.toThrow('"r.a"');
+    expect(await change(z.object({ r: z.partialRecord(keys, z.number()) }), "remove", "r.a")).toMatchObject([{ verb: "remove" }]);
   });
 });

@@ -2,7 +2,7 @@ import { isNumber } from "../util/json-text.ts";
 import { mapValues, type Row } from "../util/row.ts";
 import { attributeKind, type AttributeKind, isWhole, type ValibotSchema, type ZodDefinition } from "./attribute-kind.ts";
 import { allResults, type Maybe, throwIssues, validate } from "./check-values.ts";
-import { type AnySchema, attributeSchemas, type SchemaIssue, type SchemaResult } from "./standard-schema.ts";
+import { type AnySchema, askSchema, attributeSchemas, type SchemaIssue, type SchemaResult } from "./standard-schema.ts";
 
 const NUMBERS: readonly string[] = ["number", "bigint"];
 // A schema of any other type, such as a union or an arktype object, may still accept the operand.
@@ -35,6 +35,16 @@ const innerOf = (schema: AnySchema): AnySchema => {
   return inner ? innerOf(inner) : schema;
 };
 
+/** What a schema of arktype says of entries whose names it does not list. */
+interface ArktypeRecord {
+  readonly structure?: {
+    readonly index?: readonly { readonly signature: { readonly allows: (name: string) => boolean }; readonly value: AnySchema }[];
+  };
+}
+
+const entryOf = (schema: AnySchema, name: string): AnySchema | undefined =>
+  (schema as unknown as ArktypeRecord).structure?.index?.find(({ signature }) => signature.allows(name))?.value;
+
 /** The schema of what a path leads to; "unknown" if the schema has no such member, undefined if the library does not expose it. */
 const schemaAt = (schema: AnySchema, steps: readonly (string | number)[]): AnySchema | "unknown" | undefined => {
   let at: AnySchema | "unknown" | undefined = schema;
@@ -47,9 +57,18 @@ const schemaAt = (schema: AnySchema, steps: readonly (string | number)[]): AnySc
     // All members of a record have one schema.
     else if (_zod?.def.type === "record") at = _zod.def.valueType;
     else if (_zod === undefined && type === "record") at = value;
-    else at = known && !Object.hasOwn(known.each, step) ? "unknown" : known?.each[step];
+    else at = known && !Object.hasOwn(known.each, step) ? (entryOf(inner, step) ?? "unknown") : known?.each[step];
   }
   return at;
+};
+
+/** True if an object or a record may lack the member to which a path leads, as far as its schema can tell at once. */
+const isOptional = (schema: AnySchema, steps: readonly (string | number)[]): boolean => {
+  const parent = schemaAt(schema, steps.slice(0, -1));
+  const found = parent === "unknown" ? undefined : askSchema(parent && innerOf(parent), {});
+  return (
+    found !== undefined && !found.issues?.some(({ path: [first] = [] }) => (typeof first === "object" ? first.key : first) === steps.at(-1))
+  );
 };
 
 /**
@@ -65,7 +84,7 @@ export const validatePaths = (schema: AnySchema, paths: readonly PathChange[], w
     const own = schemaAt(schema, steps);
     if (own === undefined) continue;
     if (own === "unknown") issues.push({ path: [path], message: "there is no such member" });
-    else if (verb === "set" || (verb === "remove" && typeof steps.at(-1) === "string"))
+    else if (verb === "set" || (verb === "remove" && typeof steps.at(-1) === "string" && !isOptional(schema, steps)))
       asked.push({ at, in: undefined, result: validate(own, value, `"${path}" of ${what}`) });
     else {
       const kind = attributeKind(innerOf(own));

@@ -147,7 +147,10 @@ export const pathRules: PathRules = {
       const stored = attribute === undefined ? undefined : own(image, attribute);
       if (attribute === undefined || !stored || !(attribute in set)) continue;
       const mine = paths.filter(({ steps }) => steps[0] === field);
-      set[attribute] = encodeExactly(applyAll({ [field]: decodeExactly(stored) }, mine, changedExactly)[field], field);
+      const value = applyAll({ [field]: decodeExactly(stored) }, mine, changedExactly)[field];
+      // A set goes with its last member.
+      if (value === undefined) delete set[attribute];
+      else set[attribute] = encodeExactly(value, field);
     }
   },
   encode: (changes, attributeOf) =>
