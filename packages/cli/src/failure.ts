@@ -23,6 +23,9 @@ const systemMessages: Readonly<Record<string, string>> = {
   EROFS: "the disk is read-only",
 };
 
+/** Errors of the file system that only writing meets. */
+const UNWRITABLE = new Set(["ENOSPC", "EDQUOT", "EFBIG", "EROFS"]);
+
 const systemMessage = ({ code = "" }: NodeJS.ErrnoException): string | undefined =>
   Object.hasOwn(systemMessages, code) ? systemMessages[code] : undefined;
 
@@ -41,8 +44,14 @@ export const failureOf = (error: unknown): Failure => {
   };
   if (error.name === "EdgetableError" && typeof code === "string") return { message, code, docs, details: details ?? {}, stack };
   const problem = systemMessage(error);
-  if (problem !== undefined && path !== undefined)
-    return { message: `${path}: ${problem}.`, code: "cli.usage", docs: undefined, details: { path }, stack };
+  const isOutput = typeof code === "string" && UNWRITABLE.has(code);
+  if (problem !== undefined && (isOutput || path !== undefined)) {
+    const place = path === undefined ? "The output cannot be written" : path;
+    const known = new EdgetableError(isOutput ? "cli.output" : "cli.usage", `${place}: ${problem}.`, {
+      details: path === undefined ? {} : { path },
+    });
+    return { message: known.message, code: known.code, docs: known.docs, details: known.details, stack };
+  }
   return { message, code: "invariant", docs: undefined, details: {}, stack };
 };
 

@@ -72,6 +72,8 @@ describe("wrong usage", () => {
   test.each([
     [["patern"], 'Unknown command "patern". Did you mean patterns?'],
     [["foo"], 'Unknown command "foo". To list the commands: edgetable --help'],
+    [["help", "foo"], 'Unknown command "foo". To list the commands: edgetable --help'],
+    [["get", "student", "studentId=S1", "studentId=S2"], 'The id names "studentId" twice. Give one value.'],
     [["table", "foo"], 'Unknown command "foo". To list the commands: edgetable table --help'],
     [["patterns", "--jsom"], 'Unknown option "--jsom". Did you mean --json?'],
     [["explain"], 'Missing required argument "pattern". Usage: edgetable explain [options] <pattern>'],

@@ -23,6 +23,8 @@ const mends: readonly (readonly [code: string, words: RegExp, mend: string])[] =
     "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or choose a profile with --profile. For a local engine, pass --endpoint.",
   ],
   ["execute.accessDenied", /./, "Use --profile to choose other credentials."],
+  ["grid.invalidCsv", /tell the parser so/, "On the command line, pass --delimiter."],
+  ["grid.invalidCsv", /columns: \{/, "On the command line, pass --columns COLUMN=ATTRIBUTE."],
   ["grid.unfitRows", /unfit: "skip"/, "Use --skip-unfit to leave these rows out, and --dry-run to list them."],
   ["migrate.duplicates", /./, "Use --json to list the first 100, each with the other node."],
   ["migrate.missingSource", /./, "Use --json to list the first 100."],
@@ -91,10 +93,12 @@ export const main = async (argv: readonly string[], bare: Io): Promise<ExitCode>
   const json = argv.includes("--json");
   try {
     const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly version: string };
-    // Commander's own command takes one name: `help migrate run` is `migrate run --help`.
     const [first, ...rest] = argv;
+    const [topic = "-"] = rest;
+    const isUnknown = first === "help" && !topic.startsWith("-") && !commands.some(({ name }) => name === topic);
+    // Commander's own command takes one name: `help migrate run` is `migrate run --help`. Of an unknown name, it prints the help of all.
     const asked = first === "help" && rest.length > 1 ? [...rest, "--help"] : [...argv];
-    await createProgram(commands, { io, outcome, version }).parseAsync(asked, { from: "user" });
+    await createProgram(commands, { io, outcome, version }).parseAsync(isUnknown ? rest : asked, { from: "user" });
     return io.signal.aborted && outcome.code !== exitCode.ok ? exitCode.interrupted : outcome.code;
   } catch (error) {
     if (error instanceof CommanderError) {

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createJiti } from "jiti";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -127,6 +128,52 @@ describe.skipIf(!existsSync("/dev/full"))("a full disk (skipped where there is n
   test("under the notes has no effect", () => {
     expect(inShell("edgetable patterns 2> /dev/full")).toMatchObject({ status: 0, stdout: expect.stringContaining("studentsOfCourse") });
   });
+});
+
+const mounts: string[] = [];
+afterAll(() => mounts.forEach((path) => spawnSync("umount", ["-l", path])));
+/** A disk of its own in a folder of the tests; undefined where this user cannot mount one. */
+const mountDisk = (name: string, options: string): string | undefined => {
+  const path = mkdtempSync(join(tmpdir(), name));
+  if (spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", path]).status !== 0) return undefined;
+  mounts.push(path);
+  return path;
+};
+const [readOnly, small] = [mountDisk("read-only-", "ro"), mountDisk("small-", "size=16k")];
+
+describe.skipIf(!readOnly || !small)("a disk that cannot be written to (skipped where this user cannot mount one)", () => {
+  test.each([
+    ["init project", /error: .*: the disk is read-only/, 74],
+    ["dev --file graph/dev.db", /The lock .* cannot be written: EROFS/, 4],
+  ])("%s on a read-only one says so", (argv, told, status) => {
+    const answer = spawnSync(process.execPath, [bin, ...argv.split(" ")], { cwd: readOnly, encoding: "utf8" });
+    expect(answer).toMatchObject({ status, stderr: expect.stringMatching(told) });
+    expect(answer.stderr).toMatch(/read-only/);
+  });
+
+  test("a project is created whole or not at all", () => {
+    const answer = spawnSync(process.execPath, [bin, "init", "project"], { cwd: small, encoding: "utf8" });
+    expect(answer).toMatchObject({ status: 74, stderr: expect.stringContaining("the disk is full") });
+    expect(answer.stderr).toContain("cli.output · docs/errors.md#clioutput");
+    expect(readdirSync(small ?? "")).toEqual([]);
+  });
+});
+
+test("a command that waits for standard input ends with the first Ctrl-C", async () => {
+  for (const argv of ["load - --format ndjson", "load - --format json", "load - --format csv --node student"]) {
+    const child = spawn(process.execPath, [bin, ...argv.split(" "), "--endpoint", "http://127.0.0.1:1"], {
+      cwd: folder.path,
+      stdio: ["pipe", "ignore", "pipe"],
+    });
+    const said: Buffer[] = [];
+    child.stderr.on("data", (chunk: Buffer) => said.push(chunk));
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    setTimeout(() => child.kill("SIGINT"), 1500);
+    const late = setTimeout(() => child.kill("SIGKILL"), 15_000);
+    expect([argv, await ended]).toEqual([argv, 130]);
+    clearTimeout(late);
+    expect(Buffer.concat(said).toString()).not.toContain("bug");
+  }
 });
 
 test.skipIf(process.platform === "win32")("an answer that is written only in part is reported (skipped on Windows)", () => {

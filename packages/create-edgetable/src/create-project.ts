@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -64,6 +64,7 @@ const obstacle = (folder: string, file: string): string | undefined => {
  *
  * @param name path of the folder, created if it does not exist
  * @param cwd the base of a relative path
+ * @throws the file system's error if the folder cannot be written to or the disk is full
  */
 export const createProject = (name: string, cwd: string): Project => {
   const folder = resolve(cwd, name);
@@ -74,10 +75,24 @@ export const createProject = (name: string, cwd: string): Project => {
   const files = names.map(target);
   const inTheWay = exists(folder) && !isFolder(folder) ? ["."] : [...new Set(files.flatMap((file) => obstacle(folder, file) ?? []))];
   if (inTheWay.length > 0) return { created: false, folder, files, inTheWay };
-  for (const one of names) {
-    const path = join(folder, target(one));
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, one === "package.json" ? manifest(folder) : readFileSync(join(template, one)), { flag: "wx" });
+  let parent = folder;
+  while (!exists(parent)) parent = dirname(parent);
+  // Of a folder on a read-only disk, mkdir says that it does not exist.
+  accessSync(parent, constants.W_OK);
+  const made: string[] = [];
+  try {
+    for (const one of names) {
+      const path = join(folder, target(one));
+      const first = mkdirSync(dirname(path), { recursive: true });
+      if (first !== undefined) made.unshift(first);
+      made.unshift(path);
+      writeFileSync(path, one === "package.json" ? manifest(folder) : readFileSync(join(template, one)), { flag: "wx" });
+    }
+  } catch (error) {
+    // Another program's file that has come meanwhile stays.
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") made.shift();
+    for (const path of made) rmSync(path, { recursive: true, force: true });
+    throw error;
   }
   return { created: true, folder, files, inTheWay };
 };

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { constants, existsSync } from "node:fs";
+import { access, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { EdgetableError } from "edgetable";
@@ -160,7 +161,14 @@ const takeTurn = async (file: string, path: string, { mine, late }: Waiting): Pr
 export const lockFile = async (file: string): Promise<FileLock> => {
   const path = `${resolve(file)}.lock`;
   const mine: Owner = { parent: process.pid, id: randomUUID(), since: Date.now() };
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(() => undefined);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(async () => {
+    // Of a folder on a read-only disk, mkdir says that it does not exist.
+    let parent = dirname(path);
+    while (!existsSync(parent)) parent = dirname(parent);
+    await access(parent, constants.W_OK).catch((error: unknown) => {
+      throw unwritable(path, error);
+    });
+  });
   const began = performance.now();
   for (let waited = 0; waited < 4 * patience; waited = performance.now() - began) {
     if (!(await create(path, JSON.stringify(mine))) && !(await takeTurn(file, path, { mine, late: waited > patience }))) continue;

@@ -44,6 +44,19 @@ describe("CSV", () => {
     expect(await get("student", "S2")).toBeNull();
   });
 
+  test("a file in another encoding is refused, whatever its format", async () => {
+    const files = { "latin.csv": "studentId,name\nS1,Zoé\n", "latin.ndjson": '{"node":"student","row":{"studentId":"S1","name":"Zoé"}}\n' };
+    for (const [name, text] of Object.entries({ ...files, "latin.json": `[${files["latin.ndjson"]}]` })) {
+      writeFileSync(join(folder.path, name), Buffer.from(text, "latin1"));
+      const { code, err } = await edgetable(["load", name, ...(name.endsWith("csv") ? ["--node", "student"] : [])]);
+      expect([name, code, err]).toEqual([name, 1, expect.stringMatching(/It is not UTF-8 \(line \d or after\)\. Save it as UTF-8/)]);
+      expect(await get("student", "S1")).toBeNull();
+    }
+    // Cut within a character.
+    writeFileSync(join(folder.path, "cut.csv"), Buffer.from("studentId,name\nS1,Zoé", "utf8").subarray(0, -1));
+    expect(await edgetable(["load", "cut.csv", "--node", "student"])).toMatchObject({ code: 1, err: expect.stringContaining("not UTF-8") });
+  });
+
   test("--strict stops at the first of them", async () => {
     folder.write("students.csv", students);
     const { code, err } = await edgetable(["load", "students.csv", ...columns, "--strict"]);

@@ -107,12 +107,16 @@ export const summary = (name: string, result: LoadResult): string => {
 };
 
 /** Says what an interrupted load completed, and how to resume it. */
-const interruption = (error: unknown, { name, job }: FileLoad): string | undefined => {
+const interruption = (error: unknown, { name, job }: FileLoad, given: number): string | undefined => {
   const { code, details } = failureOf(error);
   const report = details["report"] as LoadReport | undefined;
   if (!report) return undefined;
   const ended = `${name}: ${code === "execute.aborted" ? "interrupted" : "ended early"}`;
-  if (report.position === 0 && report.items === 0) return `${ended}; nothing was written.`;
+  if (given === 0) return `${ended}; nothing was written.`;
+  if (report.position === 0 && report.items === 0)
+    return code === "execute.aborted"
+      ? `${ended} before a write was answered: the first rows may have been written.`
+      : `${ended}; nothing was written.`;
   const done = `${ended}; the first ${counted(report.position, "row")} ${report.position === 1 ? "was" : "were"} processed, ${counted(report.items, "item")} written.`;
   return job === undefined ? `${done} Pass --job NAME to make a load resumable.` : `${done} Run the same command to resume.`;
 };
@@ -217,7 +221,7 @@ export const loadFile = async (
       code === "load.invalidRow" && typeof row === "number" && cause !== undefined
         ? strictError(describe(cause, sent.get(row), row))
         : error;
-    const text = interruption(placed, load);
+    const text = interruption(placed, load, count);
     if (text !== undefined) progress.say(text);
     throw placed;
   } finally {

@@ -1,10 +1,11 @@
 import { createReadStream, statSync } from "node:fs";
 import { extname, resolve } from "node:path";
-import type { Readable } from "node:stream";
+import { addAbortSignal, type Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { type CsvSource, EdgetableError } from "edgetable";
 import { usageError } from "../failure.ts";
 import type { Io } from "../io.ts";
+import { inUtf8 } from "./read-file.ts";
 
 /** Parses the option `--delimiter`. @throws {cli.usage} */
 export const parseDelimiter = (text: string): string => {
@@ -33,10 +34,10 @@ export const openCsv = async (name: string, { delimiter }: { readonly delimiter:
   const separator = delimiter ?? (extname(name).toLowerCase() === ".tsv" ? "\t" : ",");
   if (name === "-") {
     const records: (readonly string[])[] = [];
-    for await (const record of recordsOf(io.input, separator)) records.push(record);
+    for await (const record of recordsOf(inUtf8(addAbortSignal(io.signal, io.input)), separator)) records.push(record);
     return records;
   }
   const path = resolve(io.cwd, name);
   if (statSync(path).isDirectory()) throw usageError(`${path}: it is a folder.`);
-  return () => recordsOf(createReadStream(path), separator);
+  return () => recordsOf(inUtf8(createReadStream(path)), separator);
 };

@@ -1,7 +1,7 @@
 import { createReadStream, statSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
+import { addAbortSignal, pipeline, type Readable, Transform } from "node:stream";
 import { text } from "node:stream/consumers";
 import { parse, type CsvError, type Info } from "csv-parse";
 import { didYouMean, EdgetableError } from "edgetable";
@@ -199,6 +199,30 @@ export interface FileOptions {
   readonly wanted?: readonly string[];
 }
 
+/** Ends a read of standard input with the command: nobody may ever write to it again. */
+const ended = (io: Io): Readable => addAbortSignal(io.signal, io.input);
+
+/**
+ * The bytes of a file, as they are, as long as they are UTF-8: other text would be read with other characters.
+ *
+ * @throws {load.invalidRow} as an error of the stream, from the first other byte on
+ */
+export const inUtf8 = (input: Readable): Readable => {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let line = 1;
+  const check = (chunk: Buffer | undefined, done: (error: Error | null, chunk?: Buffer) => void): void => {
+    try {
+      const text = chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode();
+      line += text.split("\n").length - 1;
+      done(null, chunk);
+    } catch {
+      done(invalidFile(`It is not UTF-8 (line ${line} or after). Save it as UTF-8, or convert it: iconv -f latin1 -t utf-8.`));
+    }
+  };
+  const checked = new Transform({ transform: (chunk: Buffer, _, done) => check(chunk, done), flush: (done) => check(undefined, done) });
+  return pipeline(input, checked, () => undefined);
+};
+
 /** The name of a file in messages. */
 export const shownName = (name: string): string => (name === "-" ? "standard input" : name);
 
@@ -213,10 +237,10 @@ export const openFile = (name: string, options: FileOptions, io: Io): OpenFile =
     if (format === "csv") return readCsv(input, { delimiter, wanted, consumed });
     return format === "json" ? readJson(input, consumed) : readNdjson(input, consumed);
   };
-  if (name === "-") return { records: read(io.input), progress: () => undefined, size: undefined };
+  if (name === "-") return { records: read(inUtf8(ended(io))), progress: () => undefined, size: undefined };
   const path = resolve(io.cwd, name);
   const found = statSync(path);
   if (found.isDirectory()) throw usageError(`${path}: it is a folder.`);
   const { size } = found;
-  return { records: read(createReadStream(path)), progress: () => (size === 0 ? 1 : Math.min(1, consumed.bytes / size)), size };
+  return { records: read(inUtf8(createReadStream(path))), progress: () => (size === 0 ? 1 : Math.min(1, consumed.bytes / size)), size };
 };

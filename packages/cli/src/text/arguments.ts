@@ -36,7 +36,7 @@ const parseObject = (text: string, what: string): Row => {
 /**
  * Parses `name=value` arguments and JSON objects. Later ones override earlier ones.
  *
- * @throws {cli.usage} for anything else
+ * @throws {cli.usage} for anything else, and for a name that is given twice by `name=value`
  */
 export const parseAssignments = (given: readonly string[], what: string, usage?: string): Given => {
   const values: Record<string, unknown> = {};
@@ -51,8 +51,10 @@ export const parseAssignments = (given: readonly string[], what: string, usage?:
     }
     const at = argument.indexOf("=");
     if (at < 1) throw usageError(`${what} "${argument}" is not of the form name=value${usage === undefined ? "." : `: ${usage}`}`);
-    values[argument.slice(0, at)] = argument.slice(at + 1);
-    texts.add(argument.slice(0, at));
+    const name = argument.slice(0, at);
+    if (texts.has(name)) throw usageError(`${what} names "${name}" twice. Give one value.`);
+    values[name] = argument.slice(at + 1);
+    texts.add(name);
   }
   return { values, texts };
 };
