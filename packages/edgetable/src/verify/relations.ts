@@ -338,7 +338,8 @@ type Saying =
 const rowSayings = (catalog: Catalog, seen: SeenRow, { differing, streamed }: Comparing): readonly Saying[] => {
   const sayings: Saying[] = [];
   const { shape, other, leads } = seen;
-  if (shape.kind === "node") sayings.push({ kind: "there", id: nodeId(seen.key, shape.definition) });
+  // A node, or a part at which edges end: what `derivedOf` needs to be there.
+  if (shape.kind !== "edge" && catalog.ends[shape.definition]) sayings.push({ kind: "there", id: nodeId(seen.key, shape.definition) });
   if (other)
     sayings.push({
       kind: "sum",
@@ -381,7 +382,10 @@ const sayingsOf = (catalog: Catalog, seen: Seen, comparing: Comparing): readonly
       if (!isKeptGuard(catalog, seen.item)) return [{ kind: "needed", id: ["a guard that nobody keeps"] }];
       const node = guardedNode(catalog, seen.item);
       if (!node || node.node.definition.stored === false) return [sum];
-      return [sum, { kind: "needed", id: nodeId(node.key, node.node.name) }];
+      // A part that is without its node goes, and its guard with it.
+      const part = catalog.parts[node.node.name];
+      const needed = [node, ...(part ? ownerOf(catalog, part, node.id) : [])];
+      return [sum, ...needed.map((one): Saying => ({ kind: "needed", id: nodeId(one.key, one.node.name) }))];
     }
     case "counter": {
       const owner = counterOwner(catalog, seen.item);

@@ -4,7 +4,7 @@ import { testRuns } from "../../../../conformance/engines/property-runs.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import { damages, damageTable } from "./damages.test-support.ts";
 import { contentOf, fillLab, type LabDb, labGraph } from "./lab.test-support.ts";
-import { defineGraph, node } from "../index.ts";
+import { count, defineGraph, edge, node, part } from "../index.ts";
 import { verify, type Finding } from "./index.ts";
 
 let engine: TestEngine;
@@ -30,6 +30,64 @@ test("a table that only the library has written to is clean", async () => {
   const { db } = await filled(100);
   // With the record of the model.
   expect(await verify(db)).toMatchObject({ clean: true, kinds: [], items: 1087, unsettled: 0 });
+});
+
+/** Counts the requests of a verification by operation. */
+const counted = () => {
+  const requests: Record<string, number> = {};
+  const onRequest = ({ operation }: { readonly operation: string }): void => void (requests[operation] = (requests[operation] ?? 0) + 1);
+  return { requests, onRequest };
+};
+
+test("a clean table is scanned once, and no item is read again", async () => {
+  const { table } = await filled(100);
+  const { requests, onRequest } = counted();
+  const db = labGraph(table).connect({ transport: engine.transport, onRequest });
+  expect(await verify(db, { segments: 1 })).toMatchObject({ clean: true });
+  expect(requests).toEqual({ DescribeTable: 1, Scan: 2 });
+});
+
+test("edges that lead to parts are looked at once, unless the part is gone", async () => {
+  const table = engine.freshTableName("verify");
+  const entry = part({ of: "synset", key: "ENTRY#{place:2}", schema: z.object({ place: z.int() }) });
+  const graph = defineGraph({
+    table,
+    nodes: {
+      word: node({ key: "WORD#{lemma}", schema: z.object({ lemma: z.string() }), derived: { senses: count({ out: "sense" }) } }),
+      synset: node({ key: "SYNSET#{id}", schema: z.object({ id: z.string() }) }),
+    },
+    parts: { entry },
+    edges: {
+      sense: edge({ from: "word", to: "entry", onDelete: { from: "cascade", to: "cascade" } }),
+      pertains: edge({ from: "entry", to: "entry" }),
+      antonym: edge({ from: "entry", to: "entry", symmetric: true }),
+    },
+  });
+  const { requests, onRequest } = counted();
+  const db = graph.connect({ transport: engine.transport, onRequest });
+  await db.table.create();
+  const at = (n: number) => ({ id: `s${n}`, place: 1 });
+  const numbers = Array.from({ length: 30 }, (_, n) => n);
+  await db.load(
+    numbers.flatMap((n) => [
+      { node: "word", row: { lemma: `w${n}` } } as const,
+      { node: "synset", row: { id: `s${n}` } } as const,
+      { part: "entry", owner: { id: `s${n}` }, row: { place: 1 } } as const,
+      { edge: "sense", from: { lemma: `w${n}` }, to: at(n) } as const,
+      { edge: "pertains", from: at(n), to: at((n + 1) % 30) } as const,
+      { edge: "antonym", from: at(n), to: at((n + 7) % 30) } as const,
+    ]),
+  );
+  for (const name in requests) delete requests[name];
+  expect(await verify(db, { segments: 1 })).toMatchObject({ clean: true });
+  expect(requests).toEqual({ DescribeTable: 1, Scan: 1 });
+
+  await engine.transport.send("DeleteItem", { TableName: table, Key: { pk: { S: "SYNSET#s3" }, sk: { S: "ENTRY#01" } } });
+  const { kinds } = await verify(db, { settle: 10 });
+  expect(kinds.map(({ kind, count: found }) => [kind, found])).toEqual([
+    ["dangling", 1],
+    ["leftEdge", 4],
+  ]);
 });
 
 test("every damage is found, and no other item is blamed", async () => {
