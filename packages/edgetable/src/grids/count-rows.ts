@@ -168,7 +168,8 @@ const compareTexts = (a: string | undefined, b: string | undefined): number => {
 };
 
 const compareValues = (a: unknown, b: unknown): number => {
-  if (typeof a === "number" && typeof b === "number") return a - b;
+  const isNumber = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
+  if (isNumber(a) && isNumber(b)) return a < b ? -1 : a > b ? 1 : 0;
   if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime();
   const text = (value: unknown): string | undefined =>
     value === undefined ? undefined : typeof value === "string" ? value : exactText(value);

@@ -1,11 +1,13 @@
 import type { CsvExportOptions } from "../client/csv-types.ts";
 import type { AnyNode } from "../schema/definition.ts";
+import { validate } from "../schema/check-values.ts";
 import { attributeSchemas, type StandardSchema } from "../schema/standard-schema.ts";
+import { readNumber } from "./field-value.ts";
 
 /** What a text may stand for, where the attribute takes no text. A schema does not tell its types: they are tried in this order. */
 const readings: readonly ((text: string) => unknown)[] = [
   (text) => text,
-  (text) => (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined),
+  (text) => readNumber(text),
   (text) => (/^[+-]?\d+$/.test(text) ? BigInt(text) : undefined),
   (text) => (/^(?:true|false)$/i.test(text) ? /^true$/i.test(text) : undefined),
   (text) => {
@@ -31,7 +33,7 @@ const LONGEST_JSON = 400_000;
 const faultIn = async (schema: StandardSchema | undefined, name: string, value: unknown): Promise<string | undefined> => {
   if (!schema) return undefined;
   const one = attributeSchemas(schema)?.each[name];
-  const { issues = [] } = await (one ?? schema)["~standard"].validate(one ? value : { [name]: value });
+  const { issues = [] } = await validate(one ?? schema, one ? value : { [name]: value }, `"${name}"`);
   const stepOf = (step: PropertyKey | { readonly key: PropertyKey } | undefined): unknown => (typeof step === "object" ? step.key : step);
   return issues.find(({ path }) => one !== undefined || stepOf(path?.[0]) === name)?.message;
 };
@@ -64,8 +66,8 @@ export const faultsIn = async (
   { schema }: AnyNode,
   row: object,
 ): Promise<readonly { readonly attribute: string; readonly message: string }[]> => {
-  const result = await (schema as StandardSchema | undefined)?.["~standard"].validate(row);
-  return (result?.issues ?? []).map(({ path, message }) => {
+  const { issues = [] } = schema === undefined ? {} : await validate(schema, row, "the row");
+  return issues.map(({ path, message }) => {
     const [step] = path ?? [];
     return { attribute: String((typeof step === "object" ? step.key : step) ?? ""), message };
   });

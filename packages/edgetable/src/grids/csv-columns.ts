@@ -94,7 +94,10 @@ export const targetColumns = (
   const missing = namesIn(asked, "columns").find((name) => !header.includes(name));
   if (missing !== undefined)
     throw invalidCsv(`The header has no column ${jsonText(missing)}.${didYouMean(missing, header)}`, { column: missing, header });
-  const columns = header.map((column) => ({ column, target: targetOf(model, list, column, asked[column]) }));
+  const columns = header.map((column) => ({
+    column,
+    target: targetOf(model, list, column, Object.hasOwn(asked, column) ? asked[column] : undefined),
+  }));
   const names = columns.map(({ target }) => nameOf(target));
   const twice = names.findIndex((name, at) => name !== undefined && names.indexOf(name) !== at);
   if (twice >= 0)

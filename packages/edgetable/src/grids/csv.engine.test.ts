@@ -385,6 +385,48 @@ describe("an import", () => {
   });
 });
 
+describe("names that every object has", () => {
+  test.each(["constructor", "toString", "__proto__"])("a column %s becomes a field like any other", async (name) => {
+    const records = [
+      ["issueId", "num", "name", "state", name],
+      ["a", "1", "Lap", "open", "Ferrari"],
+    ];
+    expect(await db.issue.grid(bridge).importCsv(records)).toMatchObject({ created: 1 });
+    const [field] = await db.issue.fields(bridge).list();
+    const filled = { type: "text", value: "Ferrari" };
+    expect(await db.issue.values({ issueId: "a" }).get()).toEqual({ [String(field?.fieldId)]: filled });
+    expect(await db.issue.grid(bridge).importCsv(records)).toMatchObject({ created: 0, changed: 1 });
+    expect(await db.issue.fields(bridge).list()).toMatchObject([{ name }]);
+  });
+});
+
+describe("whole numbers of many digits", () => {
+  test("are the same after an export and an import, and are refused where they would be rounded", async () => {
+    const estimates = [12345678901234567890n, 2n ** 60n + 1n, 9007199254740993n, 1e21, 0.1, 0.30000000000000004];
+    for (const [at, estimate] of estimates.entries())
+      await db.issue.create({ issueId: `i${at}`, ...bridge, num: at, name: "n", state: "open", estimate: estimate as number }).orThrow();
+    const rows = async () => (await db.issue.grid(bridge).page()).items.map(({ row }) => row.estimate);
+    const before = await rows();
+    const records = (await written(bridge)).split("\r\n").slice(0, -1);
+    await db.issue.grid(bridge).importCsv(records.map((record) => record.split(",")));
+    expect(await rows()).toEqual(before);
+
+    await db.issue.fields(bridge).define({ fieldId: "rank", name: "Rank", type: "number" });
+    const ranked = [
+      "9007199254740993",
+      "4111111111111111234",
+      "123456789012345680000",
+      "9007199254740994",
+      "100000000000000000000000",
+      "007",
+    ];
+    const file = [["issueId", "num", "name", "state", "Rank"], ...ranked.map((rank, at) => [`r${at}`, "1", "n", "open", rank])];
+    const { misfits } = await db.issue.grid(bridge).importCsv(file, { unfit: "skip" });
+    expect(misfits.map(({ value }) => value)).toEqual(ranked.slice(0, 2));
+    expect((await db.issue.values({ issueId: "r2" }).get())?.["rank"]).toEqual({ type: "number", value: 123456789012345680000 });
+  });
+});
+
 describe("an export", () => {
   test("has the columns, filters and order of the grid, and a page costs what a page does", async () => {
     await db.issue.grid(bridge).importCsv(file(250));

@@ -65,7 +65,7 @@ const typeOf = (model: GridModel, name: string, given: Row): Row => {
       return { type, choices: checkChoices(name, given["choices"]) };
     case "reference": {
       const node = String(given["node"]);
-      if (!nodes[node])
+      if (!Object.hasOwn(nodes, node))
         throw invalid(`"${name}" refers to "${node}", and there is no such node type.${didYouMean(node, Object.keys(nodes))}`, {
           field: name,
           node,

@@ -174,3 +174,18 @@ test("verify finds value items that do not follow their documents, and repairs t
     [3, 3],
   ]);
 });
+
+test("the id of a node of which no key can be made is refused, in values, defaults and filters, and the row stays in the index", async () => {
+  const { db, fields, values, grid, by, follow } = await project("references", 1);
+  await fields.define({ fieldId: "size", name: "Size", type: "number" });
+  await fields.define({ fieldId: "whose", name: "Whose", type: "reference", node: "project" });
+  await values(1).set({ size: 3 });
+  for (const whose of [{ projectId: 5 }, { projectId: true }, { projectId: "" }]) {
+    await expect(values(1).set({ size: 4, whose }).run()).rejects.toMatchObject({ code: "grid.invalidValue" });
+    await expect(grid.where({ "field:whose": whose }).page().run()).rejects.toMatchObject({ code: "grid.invalidFilter" });
+    await expect(fields.update("whose", { default: whose }).run()).rejects.toMatchObject({ code: "grid.invalidValue" });
+  }
+  await follow();
+  expect(await by("size")).toEqual([[1, 3]]);
+  expect(await verify(db, { settle: 0, staleAfter: 0 })).toMatchObject({ clean: true });
+}, 60_000);

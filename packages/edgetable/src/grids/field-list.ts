@@ -46,11 +46,15 @@ export const listItem = (model: GridModel, parent: Row): AskedItem => ({ shape: 
 const ITEMS: Storage = { at: "items", epoch: 0 };
 const DOCUMENTS: Storage = { at: "document", epoch: 0 };
 
+/** A whole number beyond 2^53 is read as a bigint, and a value of a field is a number. */
+const withNumber = (field: StoredField): StoredField =>
+  field.type === "number" && field.default !== undefined ? { ...field, default: Number(field.default) } : field;
+
 /** The list in its item. A parent without fields has no values yet, and gets the storage that the model declares. */
 export const listOf = ({ settings }: GridModel, parent: Row, row: Row | undefined): FieldList => ({
   storage: (row ? (row["storage"] as Storage | undefined) : settings.storage === "document" ? DOCUMENTS : undefined) ?? ITEMS,
   parent,
-  fields: (row?.["fields"] as readonly StoredField[] | undefined) ?? [],
+  fields: ((row?.["fields"] as readonly StoredField[] | undefined) ?? []).map(withNumber),
   next: (row?.["next"] as number | undefined) ?? 1,
   version: (row?.["version"] as number | undefined) ?? 0,
 });

@@ -12,6 +12,7 @@ import {
 } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { checkNodeId } from "../schema/check-values.ts";
+import { sameDecimals } from "../util/decimal.ts";
 import { defined, unreachable } from "../util/invariant.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
@@ -233,7 +234,10 @@ const fitted = (catalog: Catalog, field: Field, value: unknown): FieldValue["val
     }
     case "reference":
       try {
-        return checkNodeId(catalog, defined(catalog.nodes[field.node], field.node), value) as NodeId;
+        const id = checkNodeId(catalog, defined(catalog.nodes[field.node], field.node), value) as NodeId;
+        // Rows are ordered by the key: an id of which none can be made is the id of no node.
+        referenceKey(catalog, field.node, id);
+        return id;
       } catch (error) {
         if (isEdgetableError(error)) return undefined;
         throw error;
@@ -317,14 +321,24 @@ const readReference = (catalog: Catalog, field: Field & { readonly type: "refere
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
+/** A text as a number; undefined where it is none, or a whole number of more digits than a number keeps. */
+export const readNumber = (text: string): number | undefined => {
+  if (!NUMBER.test(text)) return undefined;
+  const value = Number(text);
+  const isRounded = /^[+-]?\d+$/.test(text) && Number.isFinite(value) && !sameDecimals(text.replace("+", ""), String(value));
+  return isRounded ? undefined : value;
+};
+
 /** A text read as a value of a field, as from a CSV file; undefined where it is none. */
 export const readText = (catalog: Catalog, field: Field, text: string): FieldInput | undefined => {
   const trimmed = text.trim();
   switch (field.type) {
     case "text":
       return isWellFormed(text) && !isTooLong(text) ? text : undefined;
-    case "number":
-      return NUMBER.test(trimmed) && isStorable(Number(trimmed)) ? Number(trimmed) : undefined;
+    case "number": {
+      const value = readNumber(trimmed);
+      return isStorable(value) ? value : undefined;
+    }
     case "date":
       return dateOf(trimmed);
     case "boolean":

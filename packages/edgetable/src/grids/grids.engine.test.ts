@@ -220,6 +220,39 @@ describe("bad input", () => {
     expect(await db.issue.values({ issueId: "none" }).set({ note: "x" })).toMatchObject({ ok: false, reason: "notFound" });
   });
 
+  test("a row that is written whole has no value where null is given, and none of what every object has", async () => {
+    const fields = db.issue.fields(bridge);
+    await fields.define({ fieldId: "note", name: "Note", type: "text", default: "–" });
+    await fields.define({ fieldId: "constructor", name: "Team", type: "text" });
+    const values = db.issue.values({ issueId: "020e" });
+    const note = { type: "text", value: "–" };
+    const cases: readonly (readonly [given: Record<string, string | null>, expected: object])[] = [
+      [{}, { note }],
+      [{ note: null }, {}],
+      [{ note: "" }, {}],
+      [{ ["constructor"]: "Ferrari" }, { note, ["constructor"]: { type: "text", value: "Ferrari" } }],
+    ];
+    for (const [given, expected] of cases) {
+      await values.set({ note: "x", ["constructor"]: null });
+      await values.set(given, { complete: true });
+      expect(await values.get()).toEqual(expected);
+    }
+  });
+
+  test("a default beyond 2^53 is a number, and goes into rows that are written whole", async () => {
+    await db.issue.fields(bridge).define({ fieldId: "rank", name: "Rank", type: "number", default: 1e21 });
+    expect(await db.issue.fields(bridge).list()).toMatchObject([{ default: 1e21 }]);
+    await db.issue.values({ issueId: "020e" }).set({}, { complete: true });
+    expect(await db.issue.values({ issueId: "020e" }).get()).toEqual({ rank: { type: "number", value: 1e21 } });
+  });
+
+  test("groups of numbers come in their order, those beyond 2^53 among them", async () => {
+    for (const [at, estimate] of [-(2 ** 53), 2 ** 54].entries())
+      await db.issue.create({ issueId: `big${at}`, ...bridge, num: 20 + at, name: "n", state: "open", estimate }).orThrow();
+    const { groups } = await db.issue.grid(bridge).groups("estimate");
+    expect(groups.map(({ value }) => value)).toEqual([-(2n ** 53n), 0.5, 3, 2n ** 54n, undefined]);
+  });
+
   test.each([1e126, -1e200, 1e-131, 5e-324, Number.NaN, 5n, "5"])("the number %s is not one that DynamoDB stores", async (value) => {
     await db.issue.fields(bridge).define({ fieldId: "rank", name: "Rank", type: "number" });
     expect(await code(db.issue.values({ issueId: "020e" }).set({ rank: value as never }))).toMatchObject({ code: "grid.invalidValue" });

@@ -76,13 +76,14 @@ const writeRow = async ({ pass, job, run }: Writing, row: FittingRow, list: Fiel
   if (!existing) {
     // A new row has the defaults, and no values that could be removed; that a required one is missing is found.
     const required = new Set(liveFields(list).flatMap((field) => (field.required ? [field.fieldId] : [])));
-    const all = Object.entries(completed(seen, given));
+    const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+    const all = Object.entries(completed(seen, values));
     asked = Object.fromEntries(all.filter(([fieldId, value]) => value !== null || required.has(fieldId)));
   }
   const values = checkGiven(model, seen, asked);
   job.check();
   const set = Object.fromEntries(
-    Object.entries(attributes).filter(([name, value]) => !(name in id) && exactText(value) !== exactText(existing?.[name])),
+    Object.entries(attributes).filter(([name, value]) => !Object.hasOwn(id, name) && exactText(value) !== exactText(existing?.[name])),
   );
   const gone = removed.filter((name) => existing?.[name] !== undefined);
   if (!existing || Object.keys(set).length + gone.length > 0) {

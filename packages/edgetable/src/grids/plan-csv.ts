@@ -159,7 +159,7 @@ const readRecord = async (
       const { name } = target;
       const misfit = (problem: Note["problem"], message: string): void =>
         void notes.push({ column, field: name, value: text, problem, message });
-      if (name in parent) {
+      if (Object.hasOwn(parent, name)) {
         if (text.trim() !== String(parent[name]) && text !== "")
           misfit("parent", `${name} is ${shown(text)}, and the parent's is ${jsonText(parent[name])}`);
       } else if (text === "") {
@@ -219,17 +219,18 @@ const checkWhole = async (
     if (exactText(parentOf(model, existing)) !== exactText(parent))
       return [{ row: id, problem: "parent", message: `the row is one of ${jsonText(parentOf(model, existing))}` }];
     return (definition.immutable ?? [])
-      .filter((name) => name in attributes && exactText(attributes[name]) !== exactText(existing[name]))
+      .filter((name) => Object.hasOwn(attributes, name) && exactText(attributes[name]) !== exactText(existing[name]))
       .map((name) =>
         note("value", name, `${name} cannot change: it is ${jsonText(existing[name])}, and the file has ${jsonText(attributes[name])}`),
       );
   }
   const faults = await faultsIn(definition, attributes);
   const notes = faults.map(({ attribute, message }) =>
-    note(attribute in attributes ? "value" : "missing", attribute, `${attribute}: ${message}`),
+    note(Object.hasOwn(attributes, attribute) ? "value" : "missing", attribute, `${attribute}: ${message}`),
   );
   const lacking = liveFields(list).filter(
-    (field) => field.required && field.default === undefined && (given[field.fieldId] ?? null) === null,
+    (field) =>
+      field.required && field.default === undefined && (Object.hasOwn(given, field.fieldId) ? given[field.fieldId] : null) === null,
   );
   for (const { fieldId, type, name } of lacking)
     notes.push({

@@ -103,7 +103,11 @@ export const checkGiven = (
 /** What is given for a whole row: each field that is not given has its default, and the required ones must have a value. */
 export const completed = ({ list }: Seen, given: Readonly<Record<string, FieldInput>>): Readonly<Record<string, FieldInput>> => {
   const whole: Record<string, FieldInput> = {};
-  for (const field of liveFields(list)) whole[field.fieldId] = given[field.fieldId] ?? field.default ?? null;
+  for (const { fieldId, default: otherwise = null } of liveFields(list)) {
+    const input = Object.hasOwn(given, fieldId) ? given[fieldId] : undefined;
+    // Null is given, and takes the value away.
+    whole[fieldId] = input === undefined ? otherwise : input;
+  }
   return { ...given, ...whole };
 };
 
