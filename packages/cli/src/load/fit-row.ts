@@ -1,6 +1,6 @@
 import type { Catalog, StandardSchema } from "edgetable";
 import { isRow, type Row } from "../output/json.ts";
-import { createFitter, type Fitter } from "../text/fit-texts.ts";
+import { createFitter, type Fitter, type Texts } from "../text/fit-texts.ts";
 import type { Sources, Target } from "./mapping.ts";
 import type { FileRecord } from "./read-file.ts";
 
@@ -49,17 +49,29 @@ export type RowFitter = (record: FileRecord, target: Target | undefined) => Prom
 
 /** A fitter for one load. It learns the type of each column from the first rows. */
 export const createRowFitter = (catalog: Catalog): RowFitter => {
-  const { nodes, edges, parts } = catalog;
+  const { nodes, edges, parts, ends } = catalog;
   const fitters = new Map<unknown, Fitter>();
   const fitter = (schema: StandardSchema | undefined): Fitter => {
     const known = fitters.get(schema) ?? createFitter(schema);
     fitters.set(schema, known);
     return known;
   };
-  // An end that may be of several types has no schema of its own.
-  const nodeOf = (types: readonly string[]) => (types.length === 1 ? nodes[types[0] ?? ""] : undefined);
-  const schemaOf = (types: readonly string[]): StandardSchema | undefined => nodeOf(types)?.definition.schema;
-  const idFields = (types: readonly string[]): readonly string[] => nodeOf(types)?.idFields ?? [];
+  /** The type of an end: the only one, or of several the one that its id names. */
+  const typeOf = (types: readonly string[], named: unknown): string | undefined =>
+    types.length === 1 ? types[0] : types.find((one) => one === named);
+  const idFields = (types: readonly string[], record: Row, end: "from" | "to" | "owner"): readonly string[] => {
+    const fields = ends[typeOf(types, valueAt(record, `${end}.type`)) ?? ""]?.idFields ?? [];
+    return types.length > 1 && fields.length > 0 ? ["type", ...fields] : fields;
+  };
+  /** Fits the id of an end. That of a part has the fields of its node's id, which the node's schema types, before its own. */
+  const fitId = async (types: readonly string[], id: Row, texts: Texts): Promise<Row> => {
+    const type = typeOf(types, id["type"]) ?? "";
+    const part = parts[type];
+    if (!part) return fitter(nodes[type]?.definition.schema)(id, texts);
+    const { idFields: own, definition } = part;
+    const pick = (isOwn: boolean): Row => Object.fromEntries(Object.entries(id).filter(([field]) => own.includes(field) === isOwn));
+    return { ...(await fitId([definition.of], pick(false), texts)), ...(await fitter(definition.schema)(pick(true), texts)) };
+  };
 
   const fitTarget = async ({ value, texts }: FileRecord, target: Target): Promise<Row> => {
     const { kind, name } = target;
@@ -69,17 +81,17 @@ export const createRowFitter = (catalog: Catalog): RowFitter => {
     if (kind === "part") {
       const part = parts[name]?.definition;
       const owners = part ? [part.of] : [];
-      const owner = target.owner ?? endSources(value, "owner", idFields(owners));
+      const owner = target.owner ?? endSources(value, "owner", idFields(owners, value, "owner"));
       const row = target.row ?? unused([...Object.values(owner), "owner"]);
-      return { part: name, owner: await fit(schemaOf(owners), owner), row: await fit(part?.schema, row) };
+      return { part: name, owner: await fitId(owners, take(value, owner), texts), row: await fit(part?.schema, row) };
     }
     const { from = [], to = [], definition } = edges[name] ?? {};
-    const source = target.from ?? endSources(value, "from", idFields(from));
-    const sink = target.to ?? endSources(value, "to", idFields(to));
+    const source = target.from ?? endSources(value, "from", idFields(from, value, "from"));
+    const sink = target.to ?? endSources(value, "to", idFields(to, value, "to"));
     return {
       edge: name,
-      from: await fit(schemaOf(from), source),
-      to: await fit(schemaOf(to), sink),
+      from: await fitId(from, take(value, source), texts),
+      to: await fitId(to, take(value, sink), texts),
       attributes: await fit(definition?.schema, target.row ?? unused([...Object.values(source), ...Object.values(sink), "from", "to"])),
     };
   };
@@ -88,16 +100,13 @@ export const createRowFitter = (catalog: Catalog): RowFitter => {
   const fitDeclared = async ({ value }: FileRecord): Promise<Row> => {
     const [edge, part] = [edges[String(value["edge"])], parts[String(value["part"])]];
     const own = (edge ?? part ?? nodes[String(value["node"])])?.definition.schema;
-    const schemas: (readonly [member: string, schema: StandardSchema | undefined])[] = [[edge ? "attributes" : "row", own]];
-    const ends = edge ? { from: edge.from, to: edge.to } : part ? { owner: [part.definition.of] } : {};
-    for (const [end, types] of Object.entries(ends) as (readonly [string, readonly string[]])[]) {
-      const id = value[end];
-      schemas.push([end, schemaOf(isRow(id) && typeof id["type"] === "string" ? [id["type"]] : types)]);
-    }
+    const member = edge ? "attributes" : "row";
+    const ids = edge ? { from: edge.from, to: edge.to } : part ? { owner: [part.definition.of] } : {};
     const fitted: Record<string, unknown> = { ...value };
-    for (const [name, schema] of schemas) {
-      const member = value[name];
-      if (isRow(member)) fitted[name] = await fitter(schema)(member, "dates");
+    if (isRow(value[member])) fitted[member] = await fitter(own)(value[member], "dates");
+    for (const [end, types] of Object.entries(ids)) {
+      const id = value[end];
+      if (isRow(id)) fitted[end] = await fitId(types, id, "dates");
     }
     return fitted;
   };
