@@ -49,6 +49,29 @@ test.each([
   expect(await db.find("box").where({ sorted: sum }).count()).toBe(1);
 });
 
+test.each([
+  [2n ** 53n, 2 ** 53],
+  [10n ** 21n, 1e21],
+  [2n ** 53n + 1n, 2n ** 53n + 1n],
+  [0.5, 0.5],
+])("%s in a key is read as %s wherever the key is", async (n, read) => {
+  const graph = defineGraph({
+    table: engine.freshTableName("keys"),
+    nodes: { box: node({ key: "BOX#{n:number}", schema: z.object({ n: number, same: number }) }) },
+    parts: { slot: part({ of: "box", key: "SLOT#{at:number}", schema: z.object({ at: number }) }) },
+    edges: { beside: edge({ from: "box", to: "box", schema: z.object({ far: number }), orderBy: "far:number" }) },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.box.create({ n, same: n }).orThrow();
+  await db.slot.create({ n }, { at: n }).orThrow();
+  await db.beside.link({ n }, { n }, { far: n }).orThrow();
+  expect(await db.box.get({ n: read })).toEqual({ n: read, same: n });
+  expect(await db.box({ n }).parts("slot").all()).toEqual([{ n: read, at: read }]);
+  expect(await db.box({ n }).in("beside").edges()).toEqual([{ from: { n: read }, to: { n: read }, far: n }]);
+  expect(await db.box({ n }).out("beside").out("beside").ids()).toMatchObject({ items: [{ n: read }] });
+});
+
 test("a set may hold small and large numbers, as they are read, and go into another table", async () => {
   const [{ db, sent }, other] = [await open(), await open()];
   const sizes = new Set([1, 1n, 2n ** 60n, 0.5]);
