@@ -3,6 +3,7 @@ import type { AnyRead } from "./connection.ts";
 import { usageError } from "./failure.ts";
 import { collect, note, printJson, wholeNumber, type Invocation, type OptionSpec } from "./invocation.ts";
 import { counted, renderExplanation, showUnits } from "./output/explanation.ts";
+import { styleOf } from "./output/terminal.ts";
 
 /** Rows per page if `--limit` is not given. */
 export const DEFAULT_ROWS = 20;
@@ -71,5 +72,7 @@ export const answerRead = async <T>(call: Call, read: AnyRead<T>, render: (value
   const found = rows === undefined ? "" : rows === 0 ? "Nothing found; " : `${counted(rows, "row")}; `;
   note(call, `${found}${showCost(cost)}`);
   if (next === undefined) return;
-  note(call, `More: run the command again with --cursor ${next}${options.limit === undefined ? "" : ` --limit ${options.limit}`}`);
+  // In one line: a cursor that is broken into several cannot be copied.
+  const flags = `--cursor ${next}${options.limit === undefined ? "" : ` --limit ${options.limit}`}`;
+  io.err.write(`${styleOf(io.err, io.env).dim(`More: run the command again with ${flags}`)}\n`);
 };

@@ -183,7 +183,7 @@ export const jobOptions: readonly OptionSpec[] = [
   { flags: "--from <select>", text: "hops: a SELECT that returns the start nodes in a column named node" },
   {
     flags: "--direction <way>",
-    text: "hops, roll-up-hierarchy: the direction in which to follow edges (default: out)",
+    text: "hops: the direction in which to follow edges; roll-up-hierarchy: out if edges lead from a child to its parent, in if from a parent to its child (default: out)",
     choices: ["out", "in", "both"],
   },
   { flags: "--at-most <n>", text: "hops: maximum number of hops (default: 1000)", parse: wholeNumber(1000) },

@@ -141,6 +141,9 @@ describe("query", () => {
     const first = (await json(...of)) as { readonly items: unknown; readonly next: string };
     expect(first.items).toEqual([{ studentId: "S1" }, { studentId: "S2" }]);
     expect((await edgetable(...of)).err).toMatch(/^2 rows; [^\n]*\nMore: run the command again with --cursor \S+ --limit 2\n$/);
+    // A terminal of 60 columns wraps the cursor by itself, so that it can be copied.
+    const narrow = await run([...of, "--endpoint", engine.endpoint], { cwd: folder.path, columns: 60 });
+    expect(narrow.err).toMatch(/More: run the command again with --cursor [\w-]{60,} --limit 2\b/);
     expect(await json(...of, "--cursor", first.next)).toMatchObject({ items: [{ studentId: "S3" }] });
     expect(await edgetable("query", "course", "C2", "--in", "enrolledIn", "--cursor", first.next)).toMatchObject({
       code: 2,
@@ -163,6 +166,33 @@ describe("query", () => {
       edges: { enrolledIn: [{}, {}], livesIn: [{}] },
       parts: { note: [{ text: "late" }] },
     });
+  });
+
+  test("of a part takes one of its edges, and says so without one", async () => {
+    folder.write(
+      "rota.ts",
+      `import { defineGraph, edge, node, part } from "edgetable";
+import { z } from "zod";
+export const rota = defineGraph({
+  table: "Rota",
+  nodes: { ward: node({ key: "WARD#{number:3}", schema: z.object({ number: z.int() }) }) },
+  parts: {
+    shift: part({ of: "ward", key: "SHIFT#{slot:2}", schema: z.object({ slot: z.int() }) }),
+    note: part({ of: "ward", key: "NOTE#{at}", schema: z.object({ at: z.string() }) }),
+  },
+  edges: { follows: edge({ from: "shift", to: "shift" }), leadsTo: edge({ from: "ward", to: "shift" }), near: edge({ from: "ward", to: "ward" }) },
+});`,
+    );
+    const query = (...argv: readonly string[]) => edgetable("query", "shift", "number=7", "slot=2", "--model", "rota.ts", ...argv);
+    await edgetable("table", "create", "--model", "rota.ts");
+    expect(await query("--in", "leadsTo")).toMatchObject({ code: 0, err: "Nothing found; 1 request, 0.5 RCU\n" });
+    expect(await query()).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(
+        '"shift" is a part: name one of its edges (follows, leadsTo) with --out, --in or --both, or read its row: edgetable get shift number=… slot=…',
+      ),
+    });
+    expect(await edgetable("query", "note", "number=7", "at=x", "--model", "rota.ts")).toMatchObject({ code: 2 });
   });
 
   test("of the leading levels of an id asks for all nodes below them, which takes an index that is keyed by them", async () => {

@@ -75,6 +75,12 @@ const queryCollection = async (call: Invocation<Options>, db: UntypedDb): Promis
   );
   const name = args[0] ?? "";
   const node = endOf(db, name);
+  if (Object.hasOwn(db.catalog.parts, name)) {
+    const edges = Object.values(db.catalog.edges).filter(({ from, to }) => from.includes(name) || to.includes(name));
+    throw usageError(
+      `"${name}" is a part: name one of its edges (${edges.map((edge) => edge.name).join(", ")}) with --out, --in or --both, or read its row: edgetable get ${name} ${idUsage(db.catalog, name)}`,
+    );
+  }
   const { id, missing } = await parseId(db.catalog, name, rest);
   if (missing.length > 0)
     throw usageError(
