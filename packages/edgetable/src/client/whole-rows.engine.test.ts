@@ -57,6 +57,33 @@ const open = async (schema: unknown, settings: object = {}): Promise<void> => {
   });
 };
 
+test.each([
+  ["zod", z.object({ id: z.string(), ...dated }).refine(inOrder, RULE)],
+  [
+    "valibot",
+    v.pipe(
+      v.object({ id: v.string(), starts: v.number(), ends: v.number() }),
+      v.check((row) => inOrder(row), RULE),
+    ),
+  ],
+  [
+    "arktype",
+    type({ id: "string", starts: "number", ends: "number" }).narrow((row, context) => inOrder(row) || context.reject({ message: RULE })),
+  ],
+])("a rule of %s on the row as a whole names no attribute", async (_, schema) => {
+  await open(schema);
+  const refused = lab.node("term").create({ ...term, starts: 5, ends: 3 });
+  await expect(refused).rejects.toMatchObject({
+    message: `"term" does not fit its schema: ${RULE}.`,
+    details: { issues: [{ path: "", message: RULE }] },
+  });
+  await lab
+    .node("term")
+    .create({ ...term, starts: 3, ends: 5 })
+    .orThrow();
+  await expect(lab.node("term").update(term, { ends: 1 })).rejects.toMatchObject({ details: { issues: [{ path: "", message: RULE }] } });
+});
+
 describe.each(Object.entries(schemas))("%s", (_, schema) => {
   test("an update reads the row, checks it as changed, and writes on condition of what it read", async () => {
     await open(schema);

@@ -159,8 +159,9 @@ export const refuseStoredNames = (shape: Shape, given: readonly string[]): void 
 
 export type Maybe<T> = T | Promise<T>;
 
+// A path of arktype is a kind of array whose own map() makes [0] of an empty one.
 const pathOf = (issue: SchemaIssue): string =>
-  (issue.path ?? []).map((step) => String(typeof step === "object" ? step.key : step)).join(".");
+  Array.from(issue.path ?? [], (step) => String(typeof step === "object" ? step.key : step)).join(".");
 
 /** @throws {schema.invalidValue} with every issue */
 export const throwIssues = (what: string, issues: readonly SchemaIssue[]): never => {

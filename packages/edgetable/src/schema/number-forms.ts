@@ -71,6 +71,18 @@ type Result = SchemaResult<Row>;
 
 const FORMS: readonly (Form | undefined)[] = ["number", "bigint", undefined];
 
+interface Tried {
+  readonly path: Path;
+  readonly at: number;
+}
+
+/** The path at which to try the next form: if all numbers above a refused one were converted, that may be why it is refused. */
+const triedAbove = (tried: Iterable<Tried>, path: Path): Path => {
+  for (const { path: above, at } of tried)
+    if (FORMS[at] && above.length < path.length && above.every((step, level) => String(step) === String(path[level]))) return above;
+  return path;
+};
+
 /**
  * Asks a schema again with numbers in the other form, where it refused the one in which reads return them: with `number` for
  * integers beyond 2^53 - 1, then with `bigint` for smaller ones. An output that the schema left as it was keeps all digits.
@@ -82,7 +94,7 @@ export const askInOtherForms = (
   given: unknown,
   first: Result,
 ): Result | Promise<Result> => {
-  const tried = new Map<string, { readonly path: Path; readonly at: number }>();
+  const tried = new Map<string, Tried>();
   let value = given;
   const next = (result: Result): Result | Promise<Result> => {
     if (!result.issues) {
@@ -95,7 +107,8 @@ export const askInOtherForms = (
     }
     const refused = result.issues
       .filter(({ path = [] }) => path.length <= MOST_LEVELS)
-      .map(({ path = [] }) => path.map((step) => (typeof step === "object" ? step.key : step)));
+      .map(({ path = [] }) => Array.from(path, (step) => (typeof step === "object" ? step.key : step)))
+      .map((path) => triedAbove(tried.values(), path));
     let isDone = true;
     for (const [id, path] of new Map(refused.map((one) => [JSON.stringify(one.map(String)), one]))) {
       const at = (tried.get(id)?.at ?? -1) + 1;
