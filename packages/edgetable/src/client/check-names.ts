@@ -40,9 +40,15 @@ export const checkNames = (
   );
 };
 
+/** What reads of a definition's rows may name: its attributes and its version. Undefined where its schema does not list them. */
+export const readNames = (definition: AnyDefinition): readonly string[] | undefined => {
+  const own = attributesOf(definition);
+  return own && definition.version ? [...own, VERSION] : own;
+};
+
 /** The names that an edge's filter may have; undefined if its schema does not list them. */
 export const edgeFields = (driver: Pick<Driver, "catalog">, edge: string): readonly string[] | undefined => {
-  const known = attributesOf(defined(driver.catalog.edges[edge], "edge").definition);
+  const known = readNames(defined(driver.catalog.edges[edge], "edge").definition);
   return known && [...known, "from", "to"];
 };
 
@@ -78,7 +84,7 @@ export const checkEdgeFilter = (driver: Driver, edge: string, filter: Readonly<R
 
 /** The names of the attributes of a node's or part's rows; undefined if its schema does not list them. */
 const namesOf = ({ definition, shape, idFields }: EndEntry): readonly string[] | undefined => {
-  const own = attributesOf(definition);
+  const own = readNames(definition);
   return own && shape.kind === "part" ? [...own, ...idFields] : own;
 };
 

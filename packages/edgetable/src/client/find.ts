@@ -2,14 +2,13 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { deferCall } from "../executor/call.ts";
 import { fieldsIn, readWhere } from "../ir/condition.ts";
 import type { SearchKind, SearchState } from "../query/search.ts";
-import { attributesOf } from "../schema/facts.ts";
 import { type Catalog, kindShapes, type Shape } from "../schema/catalog.ts";
 import { MAX_SHARDS } from "../keys/template.ts";
 import { checkOptions, inRange, listOf, type OptionChecks } from "../util/check-options.ts";
 import { refuseStoredNames } from "../schema/check-values.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
-import { checkIndex, checkNames, edgeFields, nodeFields } from "./check-names.ts";
+import { checkIndex, checkNames, edgeFields, nodeFields, readNames } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import type { Entry, Page, Read, SearchPageOptions } from "./page-types.ts";
@@ -36,9 +35,9 @@ const kindOf = ({ nodes, edges, parts }: Catalog, name: string): SearchKind => {
 const fieldsOf = (driver: Driver, { of, name }: SearchKind): readonly string[] | undefined => {
   const { nodes, parts } = driver.catalog;
   if (of === "edge") return edgeFields(driver, name);
-  if (of === "node") return attributesOf(defined(nodes[name], name).definition);
+  if (of === "node") return readNames(defined(nodes[name], name).definition);
   const { definition } = defined(parts[name], name);
-  const own = attributesOf(definition);
+  const own = readNames(definition);
   return own && [...own, ...(nodes[definition.of]?.idFields ?? [])];
 };
 
