@@ -40,6 +40,16 @@ export const checkNames = (
   );
 };
 
+/**
+ * Returns the names of a selection as they were given.
+ *
+ * @throws {plan.invalidOption} for no name at all
+ */
+export const someNames = (fields: readonly string[], of: string): readonly string[] => {
+  if (fields.length > 0) return fields;
+  throw new EdgetableError("plan.invalidOption", `Name at least one attribute of "${of}" in select, or leave it out.`);
+};
+
 /** What reads of a definition's rows may name: its attributes and its version. Undefined where its schema does not list them. */
 export const readNames = (definition: AnyDefinition): readonly string[] | undefined => {
   const own = attributesOf(definition);
@@ -196,9 +206,7 @@ export const selectedFields = (
   select: readonly string[] | undefined,
 ): readonly string[] | undefined => {
   if (select === undefined) return undefined;
-  const fields = listOf(select, 'attribute names, such as ["name"]');
-  if (fields.length === 0)
-    throw new EdgetableError("plan.invalidOption", `Name at least one attribute of "${name}" in select, or leave it out.`);
+  const fields = someNames(listOf(select, 'attribute names, such as ["name"]'), name);
   refuseStoredNames(shape, fields);
   const version = shape.version ? [VERSION] : [];
   const ends = kind === "edge" ? ["from", "to"] : [];

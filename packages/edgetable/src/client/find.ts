@@ -8,7 +8,7 @@ import { checkOptions, inRange, listOf, type OptionChecks } from "../util/check-
 import { refuseStoredNames } from "../schema/check-values.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { defined } from "../util/invariant.ts";
-import { checkIndex, checkNames, edgeFields, nodeFields, readNames } from "./check-names.ts";
+import { checkIndex, checkNames, edgeFields, nodeFields, readNames, someNames } from "./check-names.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
 import type { Entry, Page, Read, SearchPageOptions } from "./page-types.ts";
@@ -83,7 +83,7 @@ export class SearchQuery {
 
   select(...fields: readonly string[]): SearchQuery {
     checkFields(this.#driver, this.#state.kinds, fields);
-    return this.#with({ select: fields });
+    return this.#with({ select: someNames(fields, this.#state.kinds.map(({ name }) => name).join('" or "')) });
   }
 
   reverse(): SearchQuery {

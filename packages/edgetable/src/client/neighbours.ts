@@ -9,7 +9,7 @@ import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "..
 import type { Binding } from "../requests/encode-read.ts";
 import { checkOptions, type OptionChecks, inRange, namesIn } from "../util/check-options.ts";
 import { exactText } from "../keys/template.ts";
-import { checkEdgeFields, checkEdgeFilter, checkIndex, nodeFields, onlySelected } from "./check-names.ts";
+import { checkEdgeFields, checkEdgeFilter, checkIndex, nodeFields, onlySelected, someNames } from "./check-names.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Driver } from "./driver.ts";
 import type { ReadExplanation } from "./explanation.ts";
@@ -110,7 +110,7 @@ export class NeighbourQuery {
 
   select(...fields: readonly string[]): NeighbourQuery {
     checkEdgeFields(this.#driver, this.#state.edge, fields);
-    return this.#with({ select: fields });
+    return this.#with({ select: someNames(fields, this.#state.edge) });
   }
 
   consistent(): NeighbourQuery {

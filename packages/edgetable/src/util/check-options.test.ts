@@ -36,6 +36,11 @@ describe("checkOptions", () => {
     ["a circular value", { strict: Object.assign([], { 0: checks }) }, "Expected a boolean for strict"],
     ["a misspelt name within", { budget: { request: 1 } }, 'There is no option "request". Did you mean "requests"?'],
     ["null within", { budget: null }, "Expected an object for budget, such as { requests: … }, got null."],
+    ["a list", ["lease"], 'Expected an object, such as { lease: … }, got ["lease"].'],
+    ["an empty list", [], "Expected an object, such as { lease: … }, got []."],
+    ["a Map", new Map([["lease", 100]]), "Expected an object, such as { lease: … }, got a Map."],
+    ["a Date", new Date(0), 'Expected an object, such as { lease: … }, got "1970-01-01T00:00:00.000Z".'],
+    ["a list within", { budget: [] }, "Expected an object for budget, such as { requests: … }, got []."],
     ["null", null, "Expected an object, such as { lease: … }, got null."],
     ["a text", "fast", 'Expected an object, such as { lease: … }, got "fast".'],
   ])("%s is refused", (_, given, message) => {

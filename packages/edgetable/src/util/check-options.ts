@@ -60,17 +60,23 @@ export const oneOf = (what: string, name: string, known: readonly string[]): voi
 export const listOf = <T>(given: readonly T[], what = "ids, such as [{ … }]"): readonly T[] =>
   Array.isArray(given) ? given : invalidOption(`Expected an array of ${what}, got ${jsonText(given)}.`);
 
+/** True for an object whose names say something: not for lists, Maps, Sets and Dates. */
+const hasNames = (given: unknown): given is object =>
+  typeof given === "object" && given !== null && !(Symbol.iterator in given) && !(given instanceof Date);
+
 /**
  * The member names of an object.
  *
  * @param of the option that holds the object, for the message
  * @param example a member name, for the message
- * @throws {plan.invalidOption} for a value that is not an object
+ * @throws {plan.invalidOption} for a value that is not an object, or a list, Map, Set or Date, whose members would be ignored
  */
 export const namesIn = (given: unknown, of = "", example = "name"): readonly string[] =>
-  typeof given === "object" && given !== null
+  hasNames(given)
     ? Object.keys(given)
-    : invalidOption(`Expected an object${of && ` for ${of}`}, such as { ${example}: … }, got ${jsonText(given)}.`);
+    : invalidOption(
+        `Expected an object${of && ` for ${of}`}, such as { ${example}: … }, got ${given instanceof Map ? "a Map" : jsonText(given)}.`,
+      );
 
 const checkOption = (name: string, value: unknown, check: OptionCheck): void => {
   if (check === undefined) return;
