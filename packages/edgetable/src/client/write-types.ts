@@ -136,9 +136,12 @@ export interface DeleteCall<Row> extends WriteCall<Row> {
   start(options?: RunOptions): Promise<JobHandle<WriteOutcome<Row>>>;
 }
 
+// A symbol, because editors offer names of members that are texts.
+declare const advice: unique symbol;
+
 /** What stands in a message of the compiler where a value would have to be. */
 export interface Advice<Text extends string> {
-  readonly "~advice": Text;
+  readonly [advice]: Text;
 }
 
 /** The version that a write may ask for: rows of a kind with versions have one. */

@@ -1,10 +1,10 @@
 import type { DerivedAttribute } from "./derived.ts";
 import type { SchemaInput } from "./standard-schema.ts";
 
-/** A row with its derived attributes. */
+/** A row with its derived attributes. Mapped over one type, so that what the schema makes optional stays so, and a row can be put. */
 type WithDerived<Row, Derived> = keyof Derived extends never
   ? Row
-  : { [Field in keyof Row | keyof Derived]: Field extends keyof Derived ? ValueOf<Derived[Field]> : Row[Field & keyof Row] };
+  : { -readonly [Field in keyof (Row & Derived)]: Field extends keyof Derived ? ValueOf<Derived[Field]> : (Row & Derived)[Field] };
 
 /** A row with its version and times. */
 type WithKept<Row, Kept> = { [Field in keyof (Row & Kept)]: (Row & Kept)[Field] };
