@@ -91,6 +91,25 @@ test("shows a live line, and stops tidily at Ctrl-C", async () => {
   expect(JSON.parse(jobs.out.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({ gaps: 0 });
 });
 
+test("keeps grids that are stored in documents, where a model has nothing else to keep", async () => {
+  folder.write(
+    "edgetable.ts",
+    `import { defineGraph, node } from "edgetable"; import { z } from "zod"; const t = z.string();
+     const project = node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: t }) });
+     const issue = node({ key: "ISSUE#{issueId}", schema: z.object({ issueId: t, projectId: t }), fields: { of: "project", storage: "document" } });
+     export const tracker = defineGraph({ table: "Tracker", nodes: { project, issue } });`,
+  );
+  await command(["table", "create", "--stream"]);
+  folder.write("project.json", '{"nodes":{"project":[{"projectId":"p"}]}}');
+  await command(["load", "project.json"]);
+  folder.write("issues.csv", "issueId,Size\na,2\nb,1\n");
+  await command(["grid", "import", "issue", "issues.csv", "p"]);
+  const sorted = ["grid", "export", "issue", "p", "--sort", "field:f1", "--empties", "without", "--columns", "issueId"];
+  expect((await command(sorted)).out).toBe("issueId\r\n");
+  expect(await command(["stream", "--idle", "1"])).toMatchObject({ code: 0, err: expect.stringContaining('keeps the grid of "issue"') });
+  expect((await command(sorted)).out).toBe("issueId\r\nb\r\na\r\n");
+});
+
 test("says what to do about a table without a stream, and a model without work", async () => {
   folder.write("edgetable.ts", modelWith(working));
   await command(["table", "create"]);

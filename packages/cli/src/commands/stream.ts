@@ -44,13 +44,15 @@ const showProgress = ({ records, rate, lag, stale, failures, deadLetters, gaps, 
 };
 
 /** What a model gives the consumer to do. */
-const workOf = ({ catalog: { facts } }: UntypedDb, handlers: object): string | undefined => {
+const workOf = ({ catalog: { facts, nodes } }: UntypedDb, handlers: object): string | undefined => {
   const names = Object.keys(handlers);
+  const grids = Object.values(nodes).filter(({ definition }) => definition.fields?.storage === "document");
   const counters = facts.aggregates.filter(({ shards }) => shards !== undefined).length;
   const kept =
     counters + [...facts.aggregates, ...facts.summaries, ...facts.copies].filter(({ freshness }) => freshness === "stream").length;
   const work = [
     ...(kept > 0 ? [`keeps ${counted(kept, "derived attribute")}`] : []),
+    ...(grids.length > 0 ? [`keeps the grid of ${grids.map(({ name }) => `"${name}"`).join(", ")}`] : []),
     ...(names.length > 0 ? [`calls ${names.map((name) => `"${name}"`).join(", ")}`] : []),
   ];
   return work.length > 0 ? work.join(" and ") : undefined;
@@ -192,7 +194,7 @@ export const streamCommand: CommandSpec = defineCommand<Options>({
       if (work === undefined) {
         note(
           call,
-          `There is nothing to do: no derived attribute of ${model.file} has freshness "stream", and it exports no \`streamHandlers\`.`,
+          `There is nothing to do: no derived attribute of ${model.file} has freshness "stream", no grid is stored in documents, and it exports no \`streamHandlers\`.`,
         );
         return exitCode.ok;
       }

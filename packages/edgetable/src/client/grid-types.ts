@@ -69,7 +69,7 @@ export interface GridPageOptions {
   readonly limit?: number | undefined;
   /** `next` or `previous` of an earlier page of the same grid. */
   readonly cursor?: string | undefined;
-  /** What the page may take to find its rows: requests, 4 to 100,000. At its end the page is short and says so. @default 100 */
+  /** What the page may take to find its rows: requests, 4 to 100,000, and as many as one step takes: one for each shard, and 3. At its end the page is short and says so. @default 100 */
   readonly budget?: { readonly requests?: number } | undefined;
 }
 
@@ -131,7 +131,7 @@ export interface Views<Row> {
 
 /** What counting may take. */
 export interface GridCountOptions {
-  /** Requests, 4 to 100,000. @default 100 */
+  /** Requests, 4 to 100,000, and as many as one step takes: one for each shard, and 3. @default 100 */
   readonly budget?: { readonly requests?: number } | undefined;
 }
 

@@ -178,3 +178,34 @@ test("a change of type that was refused leaves no job behind, and another type m
   expect(await db.jobs.list()).toEqual([]);
   expect(await fields.retype("size", { type: "date" }, quick)).toMatchObject({ field: { type: "date" } });
 });
+
+test("values that are set while one of their fields gets another type are all set, and that one is converted", async () => {
+  const { graph, db, fields } = await open(1);
+  await fields.define({ fieldId: "size", name: "Size", type: "text" });
+  await fields.define({ fieldId: "note", name: "Note", type: "text" });
+  for (const [size, expected] of [
+    ["12", { type: "number", value: 12 }],
+    ["tbd", undefined],
+  ] as const) {
+    await fields.retype("size", { type: "text" }, quick);
+    let isChanged = false;
+    const slow = graph.connect({
+      transport: {
+        ...engine.transport,
+        send: async (operation, input, options) => {
+          const answer = await engine.transport.send(operation, input, options);
+          if (operation === "TransactWriteItems" && !isChanged) {
+            isChanged = true;
+            await fields.retype("size", { type: "number" }, { ...quick, losing: "remove" });
+          }
+          return answer;
+        },
+      },
+    });
+    const values = slow.issue.values({ issueId: "i1" });
+    expect(await values.set({ size, note: `about ${size}` })).toMatchObject({ ok: true });
+    expect(isChanged).toBe(true);
+    const note = { type: "text", value: `about ${size}` };
+    expect(await db.issue.values({ issueId: "i1" }).get()).toEqual(expected ? { size: expected, note } : { note });
+  }
+});

@@ -30,6 +30,17 @@ export interface GridBudget {
   readonly requests: number;
 }
 
+/** A budget that lets a page or a count take a step, whatever it is: a step reads each shard, and then rows with their values. */
+export const atLeast = (
+  model: GridModel,
+  { resolved: { list }, context }: Reading,
+  { budget, fields, steps = 1 }: { readonly budget: GridBudget; readonly fields: number; readonly steps?: number },
+): GridBudget => {
+  const { lanes } = ownOrder(model, list.parent, { forward: true, rows: "all", where: {} });
+  const step = lanes + Math.ceil((1 + itemsFor(list, fields)) / BATCH_GET_KEYS);
+  return { requests: Math.max(budget.requests, context.meter.cost.requests + steps * step) };
+};
+
 /** A value of the column that is sorted by, from which on rows are read, or behind which. */
 export interface StartValue {
   readonly value: unknown;

@@ -3,7 +3,7 @@ import type { CallContext } from "../executor/session.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import { comparePrimary, exactText } from "../keys/template.ts";
 import type { Row } from "../util/row.ts";
-import { collect, type GridBudget, type Hydrated, type Reading, type StreamPlace, streamsOf } from "./collect-rows.ts";
+import { atLeast, collect, type GridBudget, type Hydrated, type Reading, type StreamPlace, streamsOf } from "./collect-rows.ts";
 import { readList, type StoredField } from "./field-list.ts";
 import { valueText } from "./field-value.ts";
 import type { GridModel } from "./grid-model.ts";
@@ -106,8 +106,9 @@ export const streamsToCount = (model: GridModel, resolved: Resolved): readonly R
 };
 
 /** Counts the rows of a grid: in the index if nothing is filtered by, else one by one. */
-export const countRows = async (model: GridModel, { parent, state, budget }: CountAsk, context: CallContext): Promise<GridCount> => {
+export const countRows = async (model: GridModel, { parent, state, budget: asked }: CountAsk, context: CallContext): Promise<GridCount> => {
   const resolved = resolve(model, await readList(model, parent, context), unsorted(state));
+  const budget = atLeast(model, { resolved, context }, { budget: asked, fields: decidingFields(resolved).length });
   let rows = 0;
   const add = (): void => void rows++;
   const stopped =
@@ -177,8 +178,14 @@ const compareValues = (a: unknown, b: unknown): number => {
 };
 
 /** Counts the rows of a grid by their values of a column. */
-export const groupRows = async (model: GridModel, { parent, state, budget }: CountAsk, context: CallContext): Promise<GridGroups> => {
+export const groupRows = async (
+  model: GridModel,
+  { parent, state, budget: asked }: CountAsk,
+  context: CallContext,
+): Promise<GridGroups> => {
   const resolved = resolve(model, await readList(model, parent, context), unsorted(state));
+  // A field is counted in two steps, beside the reads of a value of each group.
+  const budget = atLeast(model, { resolved, context }, { budget: asked, fields: decidingFields(resolved).length, steps: 2 });
   const column = resolved.group as Column;
   const field = indexedField(resolved);
   if (field) return groupEntries(model, { resolved, context }, { parent, budget, field });

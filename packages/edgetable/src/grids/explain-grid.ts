@@ -48,10 +48,11 @@ export const explainPage = (
     );
   if (streams.some(({ rows }) => rows === "empty"))
     notes.push("rows without a value to sort by are found among all rows of the parent, in their own order");
+  const least = 1 + (streams[0]?.lanes ?? 0) + Math.ceil(keys / BATCH_GET_KEYS) + queries;
   return {
     kind: "grid",
     streams: streams.map(({ rows, request }) => ({ rows, read: explainRead(catalog, { ...request, limit, livingAt }) })),
-    requests: { least: 1 + (streams[0]?.lanes ?? 0) + Math.ceil(keys / BATCH_GET_KEYS) + queries, most },
+    requests: { least, most: Math.max(least, most) },
     notes,
   };
 };
@@ -70,10 +71,11 @@ export const explainCount = (
   if (!isIndexed) notes.push("reads each row that may be in the answer, and checks it, 100 items a request");
   else if (group) notes.push("counts in the index the rows with each value, and all rows; reads one value of each group");
   else notes.push("counts the rows in the index");
+  const least = 1 + streams.reduce((sum, { lanes }) => sum + lanes, 0);
   return {
     kind: "grid",
     streams: streams.map(({ rows, request }) => ({ rows, read: explainRead(catalog, { ...request, livingAt }) })),
-    requests: { least: 1 + streams.reduce((sum, { lanes }) => sum + lanes, 0), most },
+    requests: { least, most: Math.max(least, most) },
     notes,
   };
 };

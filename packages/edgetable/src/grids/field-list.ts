@@ -47,8 +47,10 @@ const ITEMS: Storage = { at: "items", epoch: 0 };
 const DOCUMENTS: Storage = { at: "document", epoch: 0 };
 
 /** A whole number beyond 2^53 is read as a bigint, and a value of a field is a number. */
-const withNumber = (field: StoredField): StoredField =>
-  field.type === "number" && field.default !== undefined ? { ...field, default: Number(field.default) } : field;
+const withNumber = (field: StoredField): StoredField => {
+  const given: unknown = field.default;
+  return field.type === "number" && typeof given === "bigint" ? { ...field, default: Number(given) } : field;
+};
 
 /** The list in its item. A parent without fields has no values yet, and gets the storage that the model declares. */
 export const listOf = ({ settings }: GridModel, parent: Row, row: Row | undefined): FieldList => ({

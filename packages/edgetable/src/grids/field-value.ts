@@ -192,7 +192,7 @@ const listed = (field: { readonly choices: readonly string[] }): string => {
 };
 
 /** What a field takes, for messages. */
-const takes = (field: Field): string => {
+export const takes = (field: Field): string => {
   switch (field.type) {
     case "text":
       return "a text";

@@ -1,4 +1,4 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { type Condition, conditionForm, readWhere } from "../ir/condition.ts";
 import type { ComparisonOperator } from "../schema/comparisons.ts";
 import { comparePrimary, exactText, isWellFormed } from "../keys/template.ts";
@@ -11,7 +11,7 @@ import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
 import type { FieldType } from "../client/field-types.ts";
 import { type FieldList, fieldIn, liveFields, type StoredField } from "./field-list.ts";
-import { type Bounds, boundsOf, checkValue, comparable, partOfDate } from "./field-value.ts";
+import { type Bounds, boundsOf, checkValue, comparable, partOfDate, takes } from "./field-value.ts";
 import { type GridModel, orderField } from "./grid-model.ts";
 
 /** Where rows come that have no value to be sorted by. */
@@ -94,7 +94,8 @@ const operandOf = ({ driver: { catalog } }: GridModel, field: StoredField, opera
     try {
       return checkValue(catalog, field, value);
     } catch (error) {
-      throw invalid(value, (error as Error).message);
+      if (!isEdgetableError(error, "grid.invalidValue")) throw error;
+      throw invalid(value, takes(field));
     }
   };
   switch (operator) {

@@ -4,6 +4,7 @@ import { checkCursor, openSealed, sealText, type Secrets } from "../requests/cur
 import type { Row } from "../util/row.ts";
 import type { GridPage, GridRow } from "../client/grid-types.ts";
 import {
+  atLeast,
   collect,
   type Collected,
   type GridBudget,
@@ -18,7 +19,7 @@ import type { GridModel } from "./grid-model.ts";
 import { decidingFields, type GridState, queryName, type Resolved, resolve, shownFields } from "./grid-state.ts";
 import { itemsFor } from "./row-document.ts";
 import { MOST_KEYS, readValues } from "./row-values.ts";
-import { collectByTwo, type RunPlace, turnedPlace } from "./second-sort.ts";
+import { collectByTwo, type RunPlace, turnedPlace, turnedStop } from "./second-sort.ts";
 
 /** Which page is read. */
 export interface GridPageAsk {
@@ -79,6 +80,14 @@ const readRows = async (
   return { ...found, back: first && { stream: last - first.stream, key: first.candidate.key, backward: !place.backward } };
 };
 
+/** The place before one at which reading stopped, in the other direction. */
+const turnedEnd = (model: GridModel, resolved: Resolved, end: Place): Place => {
+  if ("start" in end) return turnedStop(model, resolved, end);
+  const { length } = streamsOf(model, resolved, end.backward);
+  // Before the beginning of a stream is the end of the one before it.
+  return { stream: length - end.stream - (end.key ? 1 : 0), key: end.key, backward: !end.backward };
+};
+
 /**
  * Reads a page of a grid.
  *
@@ -111,11 +120,13 @@ export const readGridPage = async (
   const place = cursor === undefined ? isFirst : openSealed(cursor, { query, secrets }, readPlace);
   const reading = { resolved, context };
   const fields = readWithRows(resolved);
-  const { rows, end, stopped, back } = await readRows(model, reading, { place, limit, budget, fields });
+  const allowed = atLeast(model, reading, { budget, fields: fields.length });
+  const { rows, end, stopped, back } = await readRows(model, reading, { place, limit, budget: allowed, fields });
   const items = await addShown(model, { rows, fields }, reading);
   const { backward } = place;
-  // The other way begins before the row that was read first; where none was, at the other end of all rows.
-  const turned = back ?? { ...isFirst, backward: !backward };
+  // The other way begins before the row that was read first; where none was, before the place at which reading stopped, or at the
+  // other end of all rows.
+  const turned = back ?? (end ? turnedEnd(model, resolved, end) : { ...isFirst, backward: !backward });
   if (backward) return { items: items.toReversed(), next: seal(turned), previous: seal(end), stopped };
   return { items, next: seal(end), previous: cursor === undefined ? undefined : seal(turned), stopped };
 };

@@ -218,6 +218,20 @@ export const writeValues = async (
   return writeItems(model, seen, asked.values, asked.run);
 };
 
+/** What was accepted for a field is converted with its other values, where the field got another type since. */
+const convertGiven = (
+  { driver: { catalog } }: GridModel,
+  { list }: Seen,
+  { accepted, given }: { readonly accepted: Values; readonly given: Readonly<Record<string, FieldInput>> },
+): Readonly<Record<string, FieldInput>> => {
+  const converted = [...accepted].flatMap(([before, value]) => {
+    const now = list.fields.find(({ fieldId }) => fieldId === before.fieldId);
+    if (!now || now.generation === before.generation || value === undefined) return [];
+    return [[now.fieldId, convert(catalog, before, now, value) ?? null] as const];
+  });
+  return { ...given, ...Object.fromEntries(converted) };
+};
+
 /**
  * Sets values of a row. Reads the row and its parent's fields, writes, and reads both again: a value is only acknowledged
  * if its field was the same field before and after, so that whatever changes fields at the same time has seen it.
@@ -233,9 +247,10 @@ export const setValues = async (
   let spent = context.meter.cost;
   const costOf = (): Cost => addCosts(context.meter.cost, spent);
   let before = await readRow(model, id, context);
+  let asked = given;
   for (let attempt = 0; ; attempt++) {
     if (!before) return { ok: false, reason: "notFound", atomic: undefined, cost: costOf() };
-    const values = checkGiven(model, before, complete ? completed(before, given) : given);
+    const values = checkGiven(model, before, complete ? completed(before, asked) : asked);
     const written = await writeValues(model, before, { values, run, context });
     if (written) {
       spent = addCosts(spent, written.cost);
@@ -244,6 +259,7 @@ export const setValues = async (
       spent = addCosts(spent, await written.withdraw(after));
     }
     before = await readRow(model, id, context);
+    if (before) asked = convertGiven(model, before, { accepted: values, given: asked });
     if (!(await backOff(driver.session.effects, PAUSES, attempt, context)))
       throw new EdgetableError(
         "execute.conflict",

@@ -94,6 +94,9 @@ test("what is wrong with a view is said when it is saved, and again when its fie
   };
   await refused(views.save({ name: "Small" }), "grid.invalidView", '"Small" already (v1)');
   await refused(views.save({ name: " " }), "grid.invalidView", "is not a name");
+  const thrice = [{ column: "num" }, { column: "field:size" }, { column: "issueId" }] as const;
+  await refused(views.save({ name: "Other", sort: thrice }), "plan.invalidOption", "up to two different columns");
+  await refused(views.save({ name: "Other", sort: [thrice[0], thrice[0]] }), "plan.invalidOption", "up to two different columns");
   await refused(views.save({ name: "Other", where: { "field:siz": 1 } }), "grid.unknownField", "siz");
   await refused(views.save({ name: "Other", sort: [{ column: "state" }] }), "grid.notSortable", "state");
   await refused(views.save({ name: "Other", where: { state: { in: ["x".repeat(3000)] } } }), "grid.invalidView", "3000 bytes");

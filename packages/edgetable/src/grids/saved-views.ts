@@ -66,6 +66,13 @@ const settingsOf = (given: ViewSettings<Row>): ViewSettings<Row> =>
 export const withView = (state: GridState, given: unknown): GridState => {
   for (const member of namesIn(given, "view")) oneOf("setting of a view", member, [...SETTINGS, "viewId", "name"]);
   const { columns, where, sort, empties } = given as View;
+  const twice = sort?.find(({ column }, at) => sort.findIndex((one) => one.column === column) < at);
+  if (sort && (twice || sort.length > 2))
+    throw new EdgetableError(
+      "plan.invalidOption",
+      `A view is sorted by up to two different columns, and this one by ${sort.map(({ column }) => `"${column}"`).join(", ")}.`,
+      { details: { columns: sort.map(({ column }) => column) } },
+    );
   return {
     ...state,
     columns: columns ?? state.columns,

@@ -30,6 +30,8 @@ interface PlaceInRun {
   /** Null for a row without a value of the second column. */
   readonly second: string | null;
   readonly own: string;
+  /** True if the row itself is to be read, too. */
+  readonly isIncluded?: boolean;
 }
 
 /** Where reading begins: in which run, and where in it. */
@@ -81,6 +83,10 @@ const comparePlaces =
     return (second?.descending ? -turned : turned) * (comparePrimary(a.second, b.second) || own);
   };
 
+/** Whether a place is behind another one, in the order of a direction. */
+const isBehind = (resolved: Resolved, backward: boolean, place: PlaceInRun, after: PlaceInRun | undefined): boolean =>
+  after === undefined || comparePlaces(resolved, backward)(place, after) > (after.isIncluded ? -1 : 0);
+
 /** A row with its place, from which a page goes on in either direction. */
 interface PlacedRow {
   readonly one: Hydrated;
@@ -117,9 +123,8 @@ const readInner = async (walk: Walk, at: RunPlace): Promise<Step> => {
   const { model, reading, wanted, first, second, rows } = walk;
   const { resolved, context } = reading;
   const { start, inner, after, backward } = at;
-  const compare = comparePlaces(resolved, backward);
   const isWanted = (one: Hydrated): boolean =>
-    textIn(model, first, one) === (start?.text ?? null) && (after === undefined || compare(placeIn(model, second, one), after) > 0);
+    textIn(model, first, one) === (start?.text ?? null) && isBehind(resolved, backward, placeIn(model, second, one), after);
   const place = { stream: inner?.stream ?? 0, key: inner?.key, backward };
   const bySecond = { resolved: { ...resolved, sort: [second] }, context };
   const found = await collect(model, bySecond, { ...wanted, place, limit: wanted.limit - rows.length }, isWanted);
@@ -146,7 +151,7 @@ const takeRun = (walk: Walk, { at, rows: found }: Run): void => {
   const compare = comparePlaces(reading.resolved, at.backward);
   const placed = found.map((one) => ({ one, after: placeIn(model, second, one) }));
   for (const { one, after } of placed.toSorted((a, b) => compare(a.after, b.after)))
-    if (!isFull(walk) && !(at.after && compare(after, at.after) <= 0)) rows.push({ one, place: { ...at, after } });
+    if (!isFull(walk) && isBehind(reading.resolved, at.backward, after, at.after)) rows.push({ one, place: { ...at, after } });
 };
 
 /** Takes the runs that end among rows that were read, and gives the one that may go on. */
@@ -202,6 +207,20 @@ export const turnedPlace = (model: GridModel, resolved: Resolved, place: RunPlac
     inner: place.inner && inner !== undefined ? { ...place.inner, stream: inner - 1 - place.inner.stream } : undefined,
     backward: !place.backward,
   };
+};
+
+/** The place before one at which reading stopped without a row, in the other direction. */
+export const turnedStop = (model: GridModel, resolved: Resolved, place: RunPlace): RunPlace => {
+  const { start, after, inner, backward } = place;
+  const turned = turnedPlace(model, resolved, place);
+  const none = { ...turned, after: undefined, inner: undefined };
+  // Whatever lies between the row behind which reading began and where it stopped does not pass.
+  if (inner?.key) return { ...turned, after: after && { ...after, isIncluded: true } };
+  if (after) return { ...none, after: { ...after, isIncluded: true } };
+  // Before the beginning of a stream is the end of the one before it.
+  if (inner && inner.stream > 0 && turned.inner) return { ...none, inner: { stream: turned.inner.stream + 1, key: undefined } };
+  if (start) return { ...none, start: { ...start, behind: !start.behind } };
+  return beginning({ ...place, backward: !backward }, turned.stream + 1);
 };
 
 /** Reads rows in the order of two columns until there are as many as wanted, the rows end, or the budget does. */
