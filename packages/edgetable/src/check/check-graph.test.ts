@@ -47,6 +47,13 @@ cases("hotIndexPartition", {
 const found = (entry: object) => ({
   model: { table: "Teams", nodes: { user: user() }, indexes: { byName: { entries: { user: entry } } } } as never,
 });
+cases("hotIndexPartition", {
+  "few values of a level in Edgetable's own layout": {
+    ...found({ by: ["active:boolean", "name"], split: 1 }),
+    advice: [note("throughput", "user", 'in the index "byName": {active} takes few values.', "declare shards: 8")],
+  },
+  "one shard in it": { ...found({ by: "name" }), advice: [note("throughput", "user", "which has one shard", "declare shards: 8")] },
+});
 cases("fewShards", {
   "fewer than the expected writes need": {
     ...found({ by: "name", shards: 4, expect: { writesPerSecond: 5000 } }),

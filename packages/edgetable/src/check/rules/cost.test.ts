@@ -75,6 +75,21 @@ cases("countedEntries", {
     model: { ...kept(count({ in: "joins" })), indexes: { byCount: { entries: { team: { by: "members0:number" } } } } },
     advice: [],
   },
+  "indexes by two counts, each of which the other one changes": {
+    model: {
+      ...kept(count({ in: "joins" }), count({ in: "joins", where: { role: "lead" } })),
+      indexes: {
+        byAll: { entries: { team: { by: "members0:number" } } },
+        byLeads: { entries: { team: { by: "members1:number" } } },
+        byName,
+      },
+    },
+    advice: [
+      note("cost", "team", 'each change of "members1" writes', 'in "byAll" too, which projects all attributes: 1 write unit beside'),
+      note("cost", "team", 'each change of "members0" writes', 'in "byLeads" too'),
+      note("cost", "team", 'each change of "members0", "members1" writes', 'in "byName" too'),
+    ],
+  },
   "counters of its own, and what a batch job keeps": {
     model: { ...kept(count({ in: "joins", shards: 4 }), count({ in: "joins", freshness: "batch" })), indexes: { byName } },
     advice: [],

@@ -78,16 +78,12 @@ export const costlyProjection: AdviceRule = (catalog, patterns) => {
   return found.map((one) => ({ rule: "costlyProjection", concern: CONCERNS.budgets, ...one }) as Advice);
 };
 
-/** The indexes that hold a kind of items whole, though none of these attributes is in their keys. */
-const wholeEntries = (catalog: Catalog, definition: string, attributes: readonly string[]): readonly IndexPlace[] =>
+/** The indexes that hold a kind of items whole. */
+const wholeEntries = (catalog: Catalog, definition: string): readonly IndexPlace[] =>
   catalog.indexes
     .filter(({ projection }) => projection === "ALL")
     .flatMap((index) => placesIn(catalog, index))
-    .filter(
-      ({ index, shape }) =>
-        shape.definition === definition &&
-        !keyAttributes(index).some((key) => shape.keys[key]?.within.some((field) => attributes.includes(field))),
-    );
+    .filter(({ shape }) => shape.definition === definition);
 
 /** Counts and other derived attributes whose every change writes index entries that hold the whole node. */
 export const countedEntries: AdviceRule = (catalog) =>
@@ -96,25 +92,31 @@ export const countedEntries: AdviceRule = (catalog) =>
       ({ node, freshness, shards }) =>
         node === definition && (freshness === "stream" || (freshness === "transaction" && shards === undefined)),
     );
-    const attributes = facts.map(({ attribute }) => attribute);
-    const places = attributes.length > 0 ? wholeEntries(catalog, definition, attributes) : [];
-    const [first] = places;
-    if (!first) return [];
-    const { bytes } = first.shape;
-    const units = places.length * Math.ceil(bytes / WRITE_UNIT);
-    const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
-    const indexes = places.map(({ index }) => index.name ?? "");
-    const isSlow = facts.some(({ freshness }) => freshness === "transaction");
-    return [
-      {
-        rule: "countedEntries",
-        concern: CONCERNS.budgets,
-        definition,
-        severity: "note",
-        message: `each change of ${quoted(attributes)} writes the entry of the "${definition}" in ${quoted(indexes)} too, which project all attributes: ${units} write unit${units === 1 ? "" : "s"} beside those of the item, for items of ${bytes} bytes.`,
-        mend: `Project what reads by the index need (projection: "KEYS_ONLY", or the names of attributes)${isSlow ? ', or let the stream keep it (freshness: "stream"): it writes a node once for the changes of a batch' : ""}.`,
-      },
-    ];
+    const places = wholeEntries(catalog, definition);
+    // An index by one of them is written by the others too.
+    const besides = places.map(({ index, shape }) =>
+      facts.filter(({ attribute }) => !keyAttributes(index).some((key) => shape.keys[key]?.within.includes(attribute))),
+    );
+    const namesOf = (counted: typeof facts): string => counted.map(({ attribute }) => `"${attribute}"`).join(", ");
+    return [...new Set(besides.map(namesOf))].flatMap((names): readonly Advice[] => {
+      const alike = places.filter((_, at) => namesOf(besides[at] ?? []) === names);
+      const [first] = alike;
+      if (names === "" || !first) return [];
+      const { bytes } = first.shape;
+      const units = alike.length * Math.ceil(bytes / WRITE_UNIT);
+      const indexes = alike.map(({ index }) => `"${index.name ?? ""}"`).join(", ");
+      const isSlow = facts.some(({ attribute, freshness }) => freshness === "transaction" && names.includes(`"${attribute}"`));
+      return [
+        {
+          rule: "countedEntries",
+          concern: CONCERNS.budgets,
+          definition,
+          severity: "note",
+          message: `each change of ${names} writes the entry of the "${definition}" in ${indexes} too, which ${alike.length === 1 ? "projects" : "project"} all attributes: ${units} write unit${units === 1 ? "" : "s"} beside those of the item, for items of ${bytes} bytes.`,
+          mend: `Project what reads by the index need (projection: "KEYS_ONLY", or the names of attributes)${isSlow ? ', or let the stream keep it (freshness: "stream"): it writes a node once for the changes of a batch' : ""}.`,
+        },
+      ];
+    });
   });
 
 const unboundedAdvice = (entry: EdgeEntry, end: "from" | "to", shape: Shape): Advice => {

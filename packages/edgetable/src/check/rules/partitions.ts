@@ -38,6 +38,12 @@ const hasFewValues = ({ format, steps }: FieldPart): boolean => {
   return FEW_VALUES.test(steps.at(-1) ?? "");
 };
 
+/** Says that fields take few values. A single shard takes one, and says nothing about the items. */
+const takeFewValues = (fields: readonly FieldPart[]): string => {
+  const paths = fields.flatMap(({ path, format }) => (format.kind === "shard" ? [] : [`{${path}}`]));
+  return paths.length === 1 ? `${paths[0]} takes few values` : `${paths.join(" and ")} take few values`;
+};
+
 /** Index partitions that are hot by construction: all items of a definition under one key, or under few. */
 export const hotIndexPartition: AdviceRule = (catalog) => {
   const advice: Advice[] = [];
@@ -71,8 +77,10 @@ export const hotIndexPartition: AdviceRule = (catalog) => {
         advice.push({
           ...about,
           severity: "note",
-          message: `"${shape.definition}" has few partitions in ${nameOf(index)}: {${fields.map((field) => field.path).join("}, {")}} takes few values. ${LIMIT}.`,
-          mend: "Add a field of many values, or {id:shard(16)}, to the index's partition key.",
+          message: `"${shape.definition}" has few partitions in ${nameOf(index)}: ${takeFewValues(fields)}. ${LIMIT}.`,
+          mend: catalog.escapes
+            ? "If it may be written more often, declare shards: 8 for the entry, or let `split` include a level of many values."
+            : "Add a field of many values, or {id:shard(16)}, to the index's partition key.",
         });
     }
   }
