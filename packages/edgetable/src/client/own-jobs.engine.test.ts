@@ -132,4 +132,7 @@ test("what cannot be saved is refused", async () => {
     expect(() => job.save({ fingerprint: "mine" })).toThrow('names other than "fingerprint"');
   });
   await expect(db.jobs.run("", {}, async () => undefined)).rejects.toMatchObject({ code: "plan.invalidOption" });
+  const noWork = { code: "plan.invalidOption", message: "The work of a job is a function (job) => …, got undefined." };
+  await expect((db.jobs.run as (...given: readonly unknown[]) => Promise<unknown>)("idle", {})).rejects.toMatchObject(noWork);
+  expect(await db.jobs.list()).toEqual([]);
 });

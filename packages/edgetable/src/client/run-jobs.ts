@@ -237,6 +237,10 @@ export const runOwnJob = async <Result>(driver: WriteDriver, name: string, { opt
   checkJobName(name);
   const id = jobNameOf(driver.catalog, name);
   checkOptions(options, ownJobChecks);
+  if (typeof work !== "function")
+    throw new EdgetableError("plan.invalidOption", `The work of a job is a function (job) => …, got ${jsonText(work)}.`, {
+      details: { option: "work", value: work },
+    });
   const { session } = driver;
   const { fingerprint = "", lease: duration = LEASE } = options;
   const { signal, track } = abortedByClose(session, options.signal);

@@ -185,8 +185,9 @@ export interface EdgeExpectation<Attribute extends string = string> extends Item
 /** The settings of an edge type beside its ends and schema. */
 export interface EdgeSettings<Attribute extends string = string, Fixed = Attribute> {
   /**
-   * A limit of one that the edge's own key implies, because an adopted layout makes the key of that end
-   * alone, takes nothing. Any other is counted, in an item of its own in the node's partition.
+   * At which ends a node has at most one edge of the type: a source with `"many-to-one"`, a target with `"one-to-many"`, both
+   * with `"one-to-one"`. Each limit is kept by a counter, an item of its own in the node's partition, unless the edge's own key
+   * implies it, because an adopted layout makes the key of that end alone.
    *
    * @default "many-to-many"
    */
