@@ -52,7 +52,7 @@ export const matches = (value: unknown, filter: string): boolean => {
 };
 
 /** A number as it was written: an integer of any size, or a fraction that a number keeps. @throws {cli.usage} */
-const readNumber = (text: string): number | bigint => {
+export const readNumber = (text: string): number | bigint => {
   if (/^[+-]?\d+$/.test(text)) {
     const whole = BigInt(text);
     return BigInt(Number(whole)) === whole && Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;

@@ -4,7 +4,7 @@ import { nodeOf, type UntypedDb, type UntypedGrid } from "../connection.ts";
 import { usageError } from "../failure.ts";
 import { isRow, toExactJson, type Row } from "../output/json.ts";
 import { fitTexts, isoDate } from "../text/fit-texts.ts";
-import { CHANGED, readFilter } from "./cells.ts";
+import { CHANGED, readFilter, readNumber } from "./cells.ts";
 
 /** Milliseconds for one call. */
 const DEADLINE = 30_000;
@@ -50,11 +50,11 @@ const apiOf = (db: UntypedDb, type: string): GridApi => {
   throw usageError(`Users define no fields of "${type}".`);
 };
 
-/** A number as users write it. @throws {cli.usage} */
+/** A number as users write it. @throws {cli.usage} also for a whole number that would be rounded */
 const numberOf = (text: string): number => {
-  const value = Number(text.trim());
-  if (text.trim() !== "" && Number.isFinite(value)) return value;
-  throw usageError(`"${text}" is not a number.`);
+  const value = readNumber(text.trim());
+  if (typeof value === "number" || BigInt(Number(value)) === value) return Number(value);
+  throw usageError(`"${text}" has more digits than a number keeps: it would become ${Number(value)}.`);
 };
 
 /** A yes or no as users write it. @throws {cli.usage} */
@@ -69,20 +69,40 @@ const booleanOf = (text: string): boolean => {
   throw usageError(`"${text}" is neither yes nor no.`);
 };
 
-const listOf = (text: string): readonly string[] =>
-  text
-    .split(/[;,]/)
-    .map((one) => one.trim())
-    .filter((one) => one !== "");
+/** The choices that a text names, with `;` or a comma between them. A choice may contain either: the longest that fits is meant. */
+const choicesIn = (choices: readonly string[], text: string, fold = (one: string): string => one): readonly string[] => {
+  const longestFirst = choices.toSorted((a, b) => b.length - a.length);
+  const named: string[] = [];
+  let rest = text.trim();
+  while (rest !== "") {
+    const known = longestFirst.find((choice) => {
+      const { length } = choice.trim();
+      return fold(rest.slice(0, length)) === fold(choice.trim()) && /^\s*(?:[;,]|$)/.test(rest.slice(length));
+    });
+    const part = known?.trim() ?? /^[^;,]*/.exec(rest)?.[0] ?? rest;
+    if (part.trim() !== "") named.push(known ?? part.trim());
+    rest = rest.slice(part.length).replace(/^\s*[;,]?\s*/, "");
+  }
+  return named;
+};
 
-/** The id that a reference is: a JSON object, or the text of an id of one field. */
-const referenceOf = (text: string, idFields: readonly string[]): Readonly<Record<string, string>> => {
-  if (text.startsWith("{")) return JSON.parse(text) as Readonly<Record<string, string>>;
-  return { [idFields[0] ?? "id"]: text };
+/** The id that a reference is: a JSON object, or the text of an id of one field, of the type that the node's schema takes. */
+const referenceOf = async ({ nodes }: UntypedDb["catalog"], node: string, text: string): Promise<FieldInput> => {
+  const { idFields = [], definition } = nodes[node] ?? {};
+  const isJson = text.startsWith("{");
+  let id: unknown = { [idFields[0] ?? "id"]: text };
+  try {
+    if (isJson) id = JSON.parse(text);
+  } catch {
+    throw usageError(
+      `"${text}" is no JSON. Give the id as an object, such as ${toExactJson(Object.fromEntries(idFields.map((name) => [name, "…"])))}.`,
+    );
+  }
+  return (isJson ? id : await fitTexts(definition?.schema, id as Row, new Set(idFields))) as FieldInput;
 };
 
 /** A value of a field as a person writes it; null for none. @throws {cli.usage} for a text that is none of its type */
-const inputOf = ({ catalog }: UntypedDb, field: Field, text: string): FieldInput => {
+const inputOf = async ({ catalog }: UntypedDb, field: Field, text: string): Promise<FieldInput> => {
   if (text.trim() === "") return null;
   switch (field.type) {
     case "number":
@@ -90,9 +110,9 @@ const inputOf = ({ catalog }: UntypedDb, field: Field, text: string): FieldInput
     case "boolean":
       return booleanOf(text);
     case "choices":
-      return listOf(text);
+      return choicesIn(field.choices, text);
     case "reference":
-      return referenceOf(text.trim(), catalog.nodes[field.node]?.idFields ?? []);
+      return referenceOf(catalog, field.node, text.trim());
     case "date": {
       const day = text.trim();
       if (isoDate(day)) return day;
@@ -104,24 +124,24 @@ const inputOf = ({ catalog }: UntypedDb, field: Field, text: string): FieldInput
 };
 
 /** What a filter of a field asks for: a sign and a value, or else what fits its type best. */
-const fieldFilter = (db: UntypedDb, field: Field, text: string): unknown => {
+const fieldFilter = async (db: UntypedDb, field: Field, text: string): Promise<unknown> => {
   const { comparison, wanted } = readFilter(text);
   if (wanted === "") return { exists: comparison === "ne" };
   if (comparison !== undefined) {
-    const value = field.type === "date" ? wanted : inputOf(db, field, wanted);
+    const value = field.type === "date" ? wanted : await inputOf(db, field, wanted);
     return { [comparison]: value };
   }
   switch (field.type) {
     case "text":
       return { contains: wanted };
     case "choice":
-      return { in: listOf(wanted).map((one) => field.choices.find((choice) => choice.toLowerCase() === one.toLowerCase()) ?? one) };
+      return { in: choicesIn(field.choices, wanted, (one) => one.toLowerCase()) };
     case "choices":
       return { contains: field.choices.find((choice) => choice.toLowerCase() === wanted.toLowerCase()) ?? wanted };
     case "date":
       return { gte: wanted, lte: wanted };
     default:
-      return { eq: inputOf(db, field, wanted) };
+      return { eq: await inputOf(db, field, wanted) };
   }
 };
 
@@ -143,7 +163,7 @@ const filterOf = async (
   for (const [name, text] of Object.entries(filters)) {
     const field = name.startsWith(FIELD) ? fields.find(({ fieldId }) => `${FIELD}${fieldId}` === name) : undefined;
     if (name.startsWith(FIELD) && !field) throw usageError(`There is no field "${name}" any more.`);
-    where[name] = field ? fieldFilter(db, field, text) : await attributeFilter(db, type, name, text);
+    where[name] = field ? await fieldFilter(db, field, text) : await attributeFilter(db, type, name, text);
   }
   return where as GridFilter<Row>;
 };
@@ -295,7 +315,7 @@ export const setValues = async (
         row: shown(),
         cost: none,
       };
-    values[field.fieldId] = cell === null ? null : "text" in cell ? inputOf(db, field, cell.text) : (cell.value as FieldInput);
+    values[field.fieldId] = cell === null ? null : "text" in cell ? await inputOf(db, field, cell.text) : (cell.value as FieldInput);
   }
   const { ok, cost } = await api.values(id).set(values).run({ deadline: DEADLINE });
   const now = (await api.values(id).get().run({ deadline: DEADLINE })) ?? {};

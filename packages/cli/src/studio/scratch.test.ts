@@ -107,3 +107,7 @@ test.each([
 test("deep nesting ends in a refusal", () => {
   expect(refusal(`db.user.get(${"[".repeat(30_000)}${"]".repeat(30_000)})`).message).toBeTruthy();
 });
+
+test("a method that a chain does not take is refused with those that it takes", () => {
+  expect(refusal('db.user.grid({ id: "1" }).page()').message).toMatch(/^"grid" cannot be called here\. Known: get, /);
+});

@@ -1,6 +1,7 @@
 import type { ChainState, ScratchProblem } from "@edgetable/studio";
 import { type Expression, type Node, parseExpressionAt, type Property, type Super } from "acorn";
 import { didYouMean } from "edgetable";
+import { isFieldPart } from "edgetable/check";
 import type { AnyRead, UntypedDb } from "../connection.ts";
 import { failureOf } from "../failure.ts";
 
@@ -128,7 +129,8 @@ const firstState = ({ catalog }: UntypedDb, { name, values, ...at }: Step): Chai
   if (values && Object.hasOwn(ends, name)) return "node";
   if (Object.hasOwn(nodes, name)) return "nodeType";
   const state = Object.hasOwn(edges, name) ? "edgeType" : Object.hasOwn(parts, name) ? "partType" : undefined;
-  const names = ["find", ...Object.keys(nodes), ...Object.keys(edges), ...Object.keys(parts)];
+  const ownParts = Object.keys(parts).filter((part) => !isFieldPart(parts[part]?.definition));
+  const names = ["find", ...Object.keys(nodes), ...Object.keys(edges), ...ownParts];
   if (state === undefined) throw new ScratchError(`The model has no "${name}".${didYouMean(name, names)}`, at);
   if (values) throw new ScratchError(`"${name}" is not a node: call one of its methods, such as db.${name}.get(…).`, at);
   return state;
@@ -152,7 +154,7 @@ export const readScratch = (db: UntypedDb, methods: Table, text: string): Scratc
       const isEnd = state === "read" || state === "write";
       const why = isEnd
         ? "Nothing may follow the end of a chain; the scratch pad itself plans and runs it."
-        : didYouMean(step.name, Object.keys(known));
+        : didYouMean(step.name, Object.keys(known)).trim();
       throw new ScratchError(`"${step.name}" cannot be called here. ${why}`.trim(), step);
     }
     if (!step.values) throw new ScratchError(`Call it: ${step.name}(…).`, step);

@@ -243,3 +243,37 @@ test("a move that is cut off resumes where it was, however often, and loses noth
   expect((await lab.lab.items()).map((item) => JSON.stringify(item)).filter((one) => one.includes('"issueValues"'))).toEqual([]);
   await lab.lab.stop();
 }, 120_000);
+
+test.each([
+  [60, 1],
+  [12, 8],
+])("the plan of a move of %i rows with %i values names no fewer units than it takes", async (rows, values) => {
+  const { engine } = opened.lab;
+  const table = engine.freshTableName("priced");
+  const connect = (storage: "items" | "document") =>
+    defineGraph({
+      table,
+      nodes: {
+        project: node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: text }) }),
+        issue: node({ key: "ISSUE#{issueId}", schema: z.object({ issueId: text, projectId: text }), fields: { of: "project", storage } }),
+      },
+    }).connect({ transport: engine.transport });
+  const [items, documents] = [connect("items"), connect("document")];
+  await items.table.create({ stream: true });
+  const parent = { projectId: "P" };
+  await items.project.create(parent).orThrow();
+  const ids = Array.from({ length: values }, (_, at) => `f${at}`);
+  for (const fieldId of ids) await items.issue.fields(parent).define({ fieldId, name: fieldId, type: "number" });
+  for (let at = 0; at < rows; at++) {
+    await items.issue.create({ issueId: `i${at}`, ...parent }).orThrow();
+    await items.issue.values({ issueId: `i${at}` }).set(Object.fromEntries(ids.map((fieldId) => [fieldId, at])));
+  }
+  for (const db of [documents, items]) {
+    const { cost } = await db.migrations.plan();
+    const { complete, cost: taken } = await db.migrations.run();
+    expect(complete).toBe(true);
+    expect(taken.readUnits).toBeLessThanOrEqual(cost.readUnits);
+    expect(taken.readUnits).toBeGreaterThan(cost.readUnits / 16);
+    expect(taken.writeUnits).toBeLessThanOrEqual(cost.writeUnits);
+  }
+});

@@ -63,10 +63,17 @@ export const reshardPrice = (catalog: Catalog, size: TableSize): StepPrice => {
   return { items: concerned, readUnits: read, writeUnits: concerned * perWrite * 3 };
 };
 
+/**
+ * Reads of a row while its values move, in the three passes together: the row, its document and its parent's fields each time,
+ * and its values before and after they are written. A row has an item of its own beside those of its values.
+ */
+const MOVE_READS = 8;
+
 /** The price of moving the values of users' fields to another storage. */
 export const movePrice = (catalog: Catalog, size: TableSize): StepPrice => {
-  const { perWrite, read } = unitsOf(catalog, size);
-  return { items: size.items, readUnits: read * PASSES * 2, writeUnits: size.items * perWrite * 3 };
+  const { perRead, perWrite, scan } = unitsOf(catalog, size);
+  const { items } = size;
+  return { items, readUnits: scan * PASSES * 2 + items * MOVE_READS * perRead, writeUnits: items * perWrite * 3 };
 };
 
 /** The price of reserving so many unique values of each item. */

@@ -1,6 +1,10 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineGraph, node } from "../../index.ts";
 import { education, trackerDraft } from "../../schema/adopted-models.test-support.ts";
 import type { GraphDefinition } from "../../schema/definition.ts";
 import { count } from "../../schema/derived.ts";
+import { checkGraph } from "../check-graph.ts";
 import { cases, indexes, inLayout, joins, note, team, user, warning } from "../advice-lab.test-support.ts";
 
 cases("costlyProjection", {
@@ -101,4 +105,12 @@ cases("countedEntries", {
     },
     advice: [],
   },
+});
+
+test("the indexes of a grid are no advice: no model can name their projection", () => {
+  const project = node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: z.string() }) });
+  const schema = z.object({ issueId: z.string(), projectId: z.string(), name: z.string(), state: z.string() });
+  const issue = node({ key: "ISSUE#{issueId}", schema, fields: { of: "project", sortable: ["name"] } });
+  const graph = defineGraph({ table: "Tracker", nodes: { project, issue } });
+  expect(checkGraph(graph, []).filter(({ rule }) => rule === "costlyProjection")).toEqual([]);
 });

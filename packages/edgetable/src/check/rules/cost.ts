@@ -1,6 +1,7 @@
 import { PAGE_BYTES } from "../../ir/capacity.ts";
 import { keyAttributes, projectedAttributes, type Catalog, type EdgeEntry, type Index, type Shape } from "../../schema/catalog.ts";
 import { degreeLimit } from "../../schema/definition.ts";
+import { columnIndex, gridNames } from "../../schema/grid-parts.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { CONCERNS, type Advice, type AdviceRule, type CheckedPattern } from "../advice.ts";
 import { attributesOf, distinct, nameOf, placesIn, type IndexPlace } from "../index-places.ts";
@@ -57,11 +58,20 @@ const unknownProjected = (catalog: Catalog, { name: index = "", projection }: In
   }));
 };
 
+/** True for an index that orders the rows of a grid. */
+const isGridIndex = ({ nodes }: Catalog, { name }: Index): boolean =>
+  Object.values(nodes).some(({ name: node, definition: { fields } }) => {
+    const columns = (fields?.sortable ?? []).map((column) => columnIndex(node, column));
+    return fields !== undefined && [gridNames(node).index, ...columns].includes(name ?? "");
+  });
+
 /** Index projections that cost more than they save. */
 export const costlyProjection: AdviceRule = (catalog, patterns) => {
   const found: Partial<Advice>[] = [];
   for (const index of catalog.indexes) {
     found.push(...unknownProjected(catalog, index));
+    // A grid reads its rows whole: its indexes only propose them, and no model can name their projection.
+    if (isGridIndex(catalog, index)) continue;
     for (const place of distinct(placesIn(catalog, index), ({ shape }) => shape.definition)) {
       const { bytes, definition } = place.shape;
       const partial = index.projection === "ALL" ? undefined : partialProjection(catalog, place, patterns);
