@@ -190,6 +190,49 @@ describe("a small deletion", () => {
     expect(await keys()).toEqual(["HOUSE#H1 / #", "STUDENT#S1 / #", "TEACHER#T1 / #"]);
   });
 
+  test.each([
+    { last: "cascade", reads: ["reverse WORD#w"] },
+    { last: "leave", reads: ["reverse WORD#w / means#", "reverse WORD#w / names#TOPIC#"] },
+  ] as const)(
+    "finds all kinds of edges in a partition of an index by one Query, unless others lie there ($last)",
+    async ({ last, reads }) => {
+      const onDelete = { from: "cascade", to: "cascade" } as const;
+      const words = await openWriteLab({
+        table: "Words",
+        nodes: { word: node({ key: "WORD#{id}", schema: id }), topic: node({ key: "TOPIC#{id}", schema: id }) },
+        edges: {
+          means: edge({ from: "word", to: "word", schema: z.object({ rank: z.int() }), orderBy: "rank:3", onDelete }),
+          names: edge({ from: "topic", to: "word", onDelete }),
+          quotes: edge({ from: "topic", to: "word", onDelete: { from: "cascade", to: last } }),
+          heads: edge({ from: "word", to: "topic", onDelete }),
+        },
+      } as const);
+      try {
+        for (const one of ["w", "x"]) await words.node("word").create({ id: one }).orThrow();
+        for (const one of ["t", "u"]) await words.node("topic").create({ id: one }).orThrow();
+        await words.edge("means").link({ id: "x" }, { id: "w" }, { rank: 1 }).orThrow();
+        await words.edge("means").link({ id: "w" }, { id: "w" }, { rank: 2 }).orThrow();
+        for (const name of ["names", "quotes"])
+          for (const topic of ["t", "u"]) await words.edge(name).link({ id: topic }, { id: "w" }, {}).orThrow();
+        await words.edge("names").link({ id: "t" }, { id: "x" }, {}).orThrow();
+        await words.edge("heads").link({ id: "w" }, { id: "t" }, {}).orThrow();
+        words.sent.length = 0;
+        const items = last === "cascade" ? 9 : 7;
+        expect(await words.node("word").delete({ id: "w" }, quick)).toMatchObject({ ok: true, atomic: { kind: "transaction", items } });
+        const queries = words.sent.flatMap(({ operation, input }) => {
+          const values = Object.values((input.ExpressionAttributeValues ?? {}) as Readonly<Record<string, { readonly S: string }>>);
+          return operation === "Query" && input.IndexName ? [`${input.IndexName} ${values.map(({ S }) => S).join(" / ")}`] : [];
+        });
+        expect(queries.toSorted()).toEqual(reads);
+        const { Items = [] } = await words.driver.session.send("Scan", { TableName: words.catalog.table }, words.driver.context({}));
+        const left = Items.map(({ sk }) => (sk as { S: string }).S).filter((sk) => sk.includes("WORD#"));
+        expect(left.toSorted()).toEqual(["names#WORD#x", ...(last === "leave" ? ["quotes#WORD#w", "quotes#WORD#w"] : [])]);
+      } finally {
+        await words.stop();
+      }
+    },
+  );
+
   test("a node with parts alone needs no mark: one Query, one transaction", async () => {
     await create(["house", "H1"]);
     for (const n of [1, 2]) await lab.part("room").create({ id: "H1" }, { n }).orThrow();

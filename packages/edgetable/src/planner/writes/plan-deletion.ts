@@ -5,6 +5,7 @@ import type { DeleteWrite, EndId, LogicalWrite } from "../../ir/logical-write.ts
 import type { ReadPlan } from "../../ir/physical-plan.ts";
 import { type Images, keyId, type PlannedItem, type Term, type WritePlan } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
+import { templatesOverlap } from "../../keys/template.ts";
 import { underPath } from "../../schema/build-catalog.ts";
 import { counterAttributes, counterKeys, counterSetsOf, RISES } from "../../schema/counter-sets.ts";
 import type { Catalog, EndEntry, Shape } from "../../schema/catalog.ts";
@@ -91,6 +92,37 @@ const wantedShapes = (catalog: Catalog, node: string): readonly Wanted[] => {
 export const cascadeAt = ({ sweeps }: PartCascade, id: Row): readonly Sweep[] =>
   sweeps.map(({ row, ...sweep }) => ({ ...sweep, row: "from" in row ? { from: id, to: id } : id }));
 
+/**
+ * Joins the reads of all kinds of edges that an index holds at a node: one Query of the whole partition. Where items of other
+ * kinds may lie there too, each kind keeps its own Query, because a node may have any number of the others.
+ */
+const joinSweeps = (catalog: Catalog, sweeps: readonly Sweep[]): readonly Sweep[] => {
+  const groups = new Map<string | number, Sweep[]>();
+  for (const [at, sweep] of sweeps.entries()) {
+    const { sources } = sweep.plan;
+    const [step] = sources;
+    const isPlain = sources.length === 1 && step?.kind === "query" && !step.scatter && !step.equal;
+    const place = isPlain ? `${step.index} ${step.partition.source}` : at;
+    groups.set(place, [...(groups.get(place) ?? []), sweep]);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    const steps = group.flatMap(({ plan }) => plan.sources.filter((source) => source.kind === "query"));
+    const [step] = steps;
+    if (group.length === 1 || !first || !step) return group;
+    const shapes = steps.flatMap((one) => one.shapes);
+    const isOther = ({ id, keys }: Shape): boolean => {
+      const template = keys[step.partitionKey];
+      return template !== undefined && !shapes.includes(id) && templatesOverlap(template, step.partition);
+    };
+    if (catalog.shapes.some(isOther)) return group;
+    const rows = steps.reduce((sum, { expect }) => sum + expect.rows, 0);
+    const bytes = steps.reduce((sum, { expect }) => sum + expect.rows * expect.bytes, 0);
+    const joined = { ...step, shapes, sort: undefined, discards: true, expect: { rows, bytes: rows === 0 ? 0 : bytes / rows } };
+    return [{ plan: { ...first.plan, sources: [joined] }, row: first.row, shapes }];
+  });
+};
+
 const findParts = (catalog: Catalog, part: string, id: Row): Sweep => {
   const parts: LogicalPlan = { kind: "parts", part, known: [], range: [], filter: [], forward: true, consistent: true };
   const plan = consistentIfPossible((consistent) => planRead(catalog, { ...parts, consistent }));
@@ -99,7 +131,8 @@ const findParts = (catalog: Catalog, part: string, id: Row): Sweep => {
 
 /**
  * Plans how a node's parts and cascading edges are found: one strongly consistent Query of its
- * partition, and one more for parts that lie elsewhere and for each edge type that only an index finds.
+ * partition, and one more for parts that lie elsewhere and for each edge type that only an index finds, or for all that one
+ * partition of an index holds.
  *
  * @throws {plan.noIndex} when nothing finds the parts of this node, or its edges of a type that cascades
  */
@@ -124,12 +157,14 @@ export const planCascade = (catalog: Catalog, { name, id }: DeleteWrite): Cascad
   for (const { shape, cascade } of far) {
     if (!cascade) sweeps.push(findParts(catalog, shape.definition, id));
   }
+  const edgeSweeps: Sweep[] = [];
   for (const cascade of new Set(far.map((one) => one.cascade))) {
     if (!cascade) continue;
     const edges = { node: name, edge: cascade.entry.name, direction: cascade.direction };
     const plan = consistentIfPossible((consistent) => planRead(catalog, allEdges(catalog, { ...edges, consistent })));
-    sweeps.push({ plan, row: { from: id, to: id }, shapes: plan.sources.flatMap((source) => source.shapes) });
+    edgeSweeps.push({ plan, row: { from: id, to: id }, shapes: plan.sources.flatMap((source) => source.shapes) });
   }
+  sweeps.push(...joinSweeps(catalog, edgeSweeps));
   const checksOwner = partsOf(catalog, name).some((part) => catalog.parts[part]?.definition.owner === "checked");
   const parts = partsOf(catalog, name)
     .filter((part) => cascades(catalog, part))
