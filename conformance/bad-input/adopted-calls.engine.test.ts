@@ -23,7 +23,7 @@ const adoptedCases: readonly Case[] = [
   [
     "an attribute of an index key that is missing",
     "keys.incomplete",
-    ['"due"', "Give it, or declare the index entry sparse"],
+    ['"due"', "Give it. Items may lack it only in an index whose entry is sparse."],
     () => adopted.bill.create({ billId: "1", status: "open" }),
   ],
   ["a number that is none", "schema.invalidValue", ['"amount"', "NaN"], () => adopted.bill.update({ billId: "1" }, { amount: Number.NaN })],

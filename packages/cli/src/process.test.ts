@@ -131,7 +131,9 @@ describe.skipIf(!existsSync("/dev/full"))("a full disk (skipped where there is n
 });
 
 const mounts: string[] = [];
-afterAll(() => mounts.forEach((path) => spawnSync("umount", ["-l", path])));
+afterAll(() => {
+  for (const path of mounts) spawnSync("umount", ["-l", path]);
+});
 /** A disk of its own in a folder of the tests; undefined where this user cannot mount one. */
 const mountDisk = (name: string, options: string): string | undefined => {
   const path = mkdtempSync(join(tmpdir(), name));

@@ -1,4 +1,4 @@
-import { EdgetableError } from "edgetable";
+import { didYouMean, EdgetableError } from "edgetable";
 
 /** Options of an engine. */
 export interface EngineOptions {
@@ -41,8 +41,26 @@ const checkNumber = (option: string, value: number | undefined, [lowest, highest
   throw invalidOption(option, value, `give a whole number from ${lowest} to ${highest}`);
 };
 
-/** @throws {plan.invalidOption} if a value is out of range, or two options exclude each other */
+const known: Readonly<Record<keyof EngineOptions, true>> = {
+  file: true,
+  port: true,
+  signal: true,
+  startTimeout: true,
+  binary: true,
+  allowOrigins: true,
+  allowHosts: true,
+  sweepEvery: true,
+  engine: true,
+  jar: true,
+};
+
+/** @throws {plan.invalidOption} if an option is unknown, a value is out of range, or two options exclude each other */
 export const checkOptions = (options: EngineOptions): void => {
+  for (const option of Object.keys(options))
+    if (!Object.hasOwn(known, option))
+      throw new EdgetableError("plan.invalidOption", `There is no option "${option}".${didYouMean(option, Object.keys(known))}`, {
+        details: { option },
+      });
   const { port, startTimeout, sweepEvery, allowOrigins = [], allowHosts = [], file, engine = "dynoxide", jar, binary } = options;
   checkNumber("port", port, [1, 65_535]);
   checkNumber("startTimeout", startTimeout, [1, 600_000]);

@@ -163,5 +163,6 @@ describe("a start that fails", () => {
     await expect(startEngine({ port: 65_536 })).rejects.toMatchObject({ code: "plan.invalidOption" });
     await expect(startEngine({ startTimeout: 0 })).rejects.toMatchObject({ code: "plan.invalidOption" });
     await expect(startEngine({ file: "" })).rejects.toMatchObject({ code: "plan.invalidOption" });
+    await expect(startEngine({ fil: "dev.db" } as never)).rejects.toThrow(/There is no option "fil"\. Did you mean "file"\?/);
   });
 });

@@ -166,9 +166,27 @@ const boundFindings = (name: string, bound: LagBound | undefined): readonly stri
   return sound ? [] : [`${name} takes writes (1 or more) or milliseconds (above 0), and a rate within 0 to 1.`];
 };
 
-/** @throws {plan.invalidOption} with every finding, when an option is out of its range */
+const known: Readonly<Record<keyof FaultOptions, true>> = {
+  seed: true,
+  rates: true,
+  script: true,
+  lag: true,
+  staleReads: true,
+  latency: true,
+  maxConsecutive: true,
+  effects: true,
+  history: true,
+};
+
+const unknownFindings = (options: FaultOptions): readonly string[] =>
+  Object.keys(options).flatMap((option) =>
+    Object.hasOwn(known, option) ? [] : [`there is no option "${option}".${didYouMean(option, Object.keys(known))}`],
+  );
+
+/** @throws {plan.invalidOption} with every finding, when an option is unknown or out of its range */
 export const checkOptions = (options: FaultOptions): void => {
   const findings = [
+    ...unknownFindings(options),
     ...rateFindings(options.rates),
     ...boundFindings("lag", options.lag),
     ...boundFindings("staleReads", options.staleReads),

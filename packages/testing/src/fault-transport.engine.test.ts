@@ -131,6 +131,12 @@ test("a client that retries gets through any weather, and the table is right", a
   expect(lying.requests).toBe(50 + lying.log.length);
 });
 
+test("an unknown option is refused: the test would meet no faults", () => {
+  expect(() => createFaultTransport(engine.transport, { rate: 0.2 } as never)).toThrow(
+    /there is no option "rate"\. Did you mean "rates"\?/,
+  );
+});
+
 test("options out of range are refused, all at once", () => {
   const wrong = (): unknown =>
     createFaultTransport(engine.transport, {

@@ -53,7 +53,7 @@ const keyText = (shape: Shape, attribute: string, given: Row): string | undefine
     const missing = needed.length === 0 ? absent : needed;
     throw new EdgetableError(
       "keys.incomplete",
-      `"${shape.definition}" needs ${missing.map((field) => `"${field}"`).join(" and ")} to fill "${attribute}" (${template.source}). Give ${missing.length === 1 ? "it" : "them"}, or declare the index entry sparse if some items lack ${missing.length === 1 ? "it" : "them"}.`,
+      `"${shape.definition}" needs ${missing.map((field) => `"${field}"`).join(" and ")} to fill "${attribute}" (${template.source}). Give ${missing.length === 1 ? "it" : "them"}. Items may lack it only in an index whose entry is sparse.`,
       { details: { attribute, template: template.source, missing, row } },
     );
   }

@@ -53,9 +53,13 @@ test("definitions not made by node(), edge() or part(), or without key or schema
 test.each([
   ["an index that is null", { indexes: { byName: null } }, "Expected an object, such as { entries: … }, got null."],
   ["an index without entries", { indexes: { byName: {} } }, '"byName" cannot be read'],
-  ["an entry that is null", { indexes: { byName: { entries: { user: null } } } }, '"user" cannot be read'],
+  [
+    "an entry that is null",
+    { indexes: { byName: { entries: { user: null } } } },
+    "user is null: give an attribute, or a list of attributes.",
+  ],
   ["a text for a list of names", { nodes: { user: user({ unique: "name" }) } }, 'Expected an array of attributes for unique, got "name".'],
-  ["an end that is a number", { edges: { joins: link({ to: 5 }) } }, '"joins" cannot be read'],
+  ["an end that is a number", { edges: { joins: link({ to: 5 }) } }, "to is 5: give a node type, or a list of node types."],
   [
     "a template that is no text",
     { layout: { partitionKey: "PK", sortKey: "SK", nodes: { user: { keys: { SK: 5 } } } } },

@@ -49,7 +49,7 @@ export const inRange = (option: string, value: number, [least, greatest]: Range)
  * @throws {plan.invalidOption} for an unknown name, with the nearest known one
  */
 export const oneOf = (what: string, name: string, known: readonly string[]): void => {
-  if (!known.includes(name)) invalidOption(`There is no ${what} "${name}".${didYouMean(name, known)}`, { given: name });
+  if (!known.includes(name)) invalidOption(`There is no ${what} ${shown(name)}.${didYouMean(name, known)}`, { given: name });
 };
 
 /**

@@ -38,7 +38,9 @@ const messages = (settings: Parameters<typeof model>[0]): readonly string[] => c
 describe("aggregates", () => {
   test("a transaction cannot keep what follows from a copy of the stream", () => {
     const copies = { from: { by: { of: "name", freshness: "stream" } } } as const;
-    expect(messages({ copies: { from: [{ of: "name" }] as never } }).join()).toContain('{"of":"name"} is not');
+    expect(messages({ copies: { from: [{ of: "name" }] as never } }).join()).toContain(
+      'from is [{"of":"name"}]: give a list of attributes',
+    );
     expect(messages({ copies, derived: { anns: count({ in: "takes", where: { by: "Ann" } }) } })).toEqual([
       expect.stringContaining('a transaction cannot keep it: "by" is written by the stream or a job, after the transaction'),
     ]);

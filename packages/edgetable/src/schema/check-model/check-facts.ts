@@ -33,8 +33,8 @@ interface Declared {
 }
 
 /** The attributes with what is asked of them, those within `or` and `not` included. */
-const comparisonsIn = (where: Readonly<Record<string, unknown>>): readonly (readonly [name: string, condition: unknown])[] =>
-  Object.entries(where).flatMap(([name, condition]): (readonly [string, unknown])[] => {
+const comparisonsIn = (where: unknown): readonly (readonly [name: string, condition: unknown])[] =>
+  Object.entries(isMap(where) ? where : {}).flatMap(([name, condition]): (readonly [string, unknown])[] => {
     if (name !== "or" && name !== "not") return [[name, condition]];
     return groupIn(name, condition)?.flatMap(comparisonsIn) ?? [];
   });
@@ -84,7 +84,9 @@ export const checkWhere = (
       else for (const one of group) checkGroups(one);
     }
   };
-  checkGroups(derived.where ?? {});
+  if (derived.where !== undefined && !isMap(derived.where))
+    report("setting", at, `it takes conditions on attributes, such as { name: "x" }, got ${shown(derived.where)}.`);
+  else checkGroups(derived.where ?? {});
   for (const [name, condition] of comparisonsIn(derived.where ?? {})) {
     if (attributeIn(name) === undefined)
       report("setting", at, `"${name}" is no path within an attribute. Write "address.city", "tags[0]" or settings["a.b"].`);
@@ -141,7 +143,7 @@ const beyondShards = (definition: GraphDefinition, { node, definition: owner, de
   const { source, shards, freshness, operation } = derived;
   if (shards === undefined) return undefined;
   if (!Number.isInteger(shards) || shards < FEWEST || shards > MOST)
-    return `shards must be a whole number from ${FEWEST} to ${MOST}, not ${String(shards)}.`;
+    return `shards must be a whole number from ${FEWEST} to ${MOST}, not ${shown(shards)}.`;
   if (freshness !== "transaction" || !isAdditive(operation))
     return `shards are for a count, sum or average of freshness "transaction": nobody waits for the stream or a batch. Leave shards out.`;
   if (source.parts !== undefined)
@@ -258,6 +260,8 @@ export const checkNatures = (
   }
 };
 
+const SOURCES = ["in", "out", "parts", "along", "against", "between"];
+
 const checkInherited = (place: string, name: string, report: Report): void => {
   if (name in Object.prototype) report("name", place, `"${name}" is a member of every object. Choose another name.`);
 };
@@ -270,6 +274,9 @@ export const checkDeclaration = (place: string, name: string, derived: DerivedAt
     return false;
   }
   checkWithin(place, derived, report);
+  const unknown = Object.keys(derived.source).filter((one) => !SOURCES.includes(one));
+  const known = [...SOURCES, "of", "where", "freshness", "within", "shards"];
+  reportUnknown(report, place, unknown, { rule: "setting", what: `an option of ${derived.operation}`, known });
   return true;
 };
 

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
-import { checkOptions, type OptionChecks, type NestedChecks, inRange, listOf, namesIn, oneOf } from "../../util/check-options.ts";
+import { checkOptions, type OptionChecks, type NestedChecks, inRange, listOf, namesIn, oneOf, shown } from "../../util/check-options.ts";
 import type { Timestamps, TimestampSettings } from "../timestamps.ts";
 import { jsonText } from "../../util/json-text.ts";
 import { endTypes, type GraphDefinition, type AnyEdge, type AnyNode, type AnyPart, type FieldSettings } from "../definition.ts";
@@ -79,6 +79,17 @@ type MemberChecks<Definition> = OptionChecks<Omit<Definition, `~${string}`>>;
 
 // Undefined stands for members that another check covers, and for those that take any value.
 const attributes = (given: readonly string[], name: string): unknown => listOf(given, `attributes for ${name}`);
+const refuse = (given: unknown, name: string, takes: string): never => {
+  throw new EdgetableError("plan.invalidOption", `${name} is ${shown(given)}: give ${takes}.`);
+};
+const isObject = (given: unknown): given is NestedChecks =>
+  typeof given === "object" && given !== null && !Array.isArray(given) && !(given instanceof Date);
+const copied = (given: unknown, name: string): void => {
+  const isName = (one: unknown): boolean => typeof one === "string";
+  const isCopy = (one: unknown): boolean => isName(one) || (isObject(one) && isName(one["of"]));
+  if (Array.isArray(given) ? given.every(isName) : isObject(given) && Object.values(given).every(isCopy)) return;
+  refuse(given, name, 'a list of attributes, or by the name of each copy an attribute or { of: "…", … }');
+};
 const projection = (given: string): unknown => Array.isArray(given) || oneOf("projection", given, ["ALL", "KEYS_ONLY"]);
 
 const bytes = [1, 409_600] as const; // An item's limit, ServiceQuotas.
@@ -89,7 +100,7 @@ const rows = (given: Readonly<Record<string, number>>, name: string): void => {
 const expected = { bytes, count: [1, Number.MAX_SAFE_INTEGER], rowsPerValue: rows, rowsPerRange: rows } as const;
 const timeName = (given: unknown, name: string): void => {
   if (given === false || (typeof given === "string" && given !== "")) return;
-  throw new EdgetableError("plan.invalidOption", `${name} is ${jsonText(given)}: give the name of an attribute, or false.`);
+  refuse(given, name, "the name of an attribute, or false");
 };
 const times: OptionChecks<TimestampSettings> = {
   created: timeName,
@@ -124,15 +135,19 @@ const fields: OptionChecks<FieldSettings> = {
 const node: MemberChecks<AnyNode> = { ...item, unique: attributes, stored: "boolean", mirror: "boolean", derived: namesIn, fields };
 const positive = (given: number, name: string): void => {
   if (typeof given === "number" && given > 0 && given < Number.POSITIVE_INFINITY) return;
-  throw new EdgetableError("plan.invalidOption", `${name} is ${String(given)}: give a number above 0.`);
+  refuse(given, name, "a number above 0");
 };
-const part: MemberChecks<AnyPart> = { ...item, expect: { ...expected, perNode: positive }, of: "string", owner: checks, copies: undefined };
+const part: MemberChecks<AnyPart> = { ...item, expect: { ...expected, perNode: positive }, of: "string", owner: checks, copies: copied };
 const ends = { from: undefined, to: undefined };
+const types = (given: unknown, name: string): void => {
+  if ([given].flat().some((one) => typeof one !== "string")) refuse(given, name, "a node type, or a list of node types");
+};
 const degree = [1, 1_000_000] as const;
 const deletion = (given: string): unknown => oneOf("choice", given, ["restrict", "cascade", "leave"]);
 const edge: MemberChecks<AnyEdge> = {
   ...item,
-  ...ends,
+  from: types,
+  to: types,
   multiplicity: ["one-to-one", "one-to-many", "many-to-one", "many-to-many"],
   maxDegree: { from: degree, to: degree },
   onDelete: { from: deletion, to: deletion },
@@ -142,7 +157,8 @@ const edge: MemberChecks<AnyEdge> = {
   expect: { ...ends, ...expected, reached: { from: positive, to: positive } },
   symmetric: "boolean",
   orderBy: "string",
-  copies: { from: undefined, to: undefined },
+  copies: { from: copied, to: copied },
+  key: attributes,
   derived: namesIn,
   stored: ["once", "twice", "reference"],
 };
@@ -152,11 +168,25 @@ const expectation: OptionChecks<IndexExpectation> = {
   pageRows: undefined,
   share: undefined,
 };
-const shards: OptionChecks<ShardSettings> = { count: undefined, by: "string", per: "string", hot: namesIn };
-const entry: OptionChecks<EntrySettings> = { by: undefined, split: undefined, sparse: "boolean", shards: undefined, expect: expectation };
-const valueIndex: OptionChecks<ValueIndex> = { entries: namesIn, shards: undefined, projection };
+const counts = (given: unknown, name: string): void => {
+  if ([given].flat().some((one) => typeof one !== "number")) refuse(given, name, "a number of shards, or a list of them");
+};
+const hot = (given: unknown, name: string): void => {
+  for (const value of namesIn(given, name)) counts((given as Readonly<Record<string, unknown>>)[value], `${name}.${value}`);
+};
+const shards: OptionChecks<ShardSettings> = { count: counts, by: "string", per: "string", hot };
+// Those of an entry are checked in their own place.
+const spread = (given: unknown, name: string): unknown => isObject(given) || counts(given, name);
+const levels = (given: unknown, name: string): void => {
+  if ([given].flat().some((one) => typeof one !== "string")) refuse(given, name, "an attribute, or a list of attributes");
+};
+const split = (given: unknown, name: string): void => {
+  if (typeof given !== "number") refuse(given, name, "a number of its levels");
+};
+const entry: OptionChecks<EntrySettings> = { by: levels, split, sparse: "boolean", shards: spread, expect: expectation };
+const valueIndex: OptionChecks<ValueIndex> = { entries: namesIn, shards: spread, projection };
 const graph: OptionChecks<GraphDefinition> = {
-  table: undefined,
+  table: "string",
   nodes: namesIn,
   edges: namesIn,
   parts: namesIn,
@@ -188,16 +218,13 @@ const keyNames = (given: string | readonly string[], name: string): void => {
     );
 };
 const indexLayout: OptionChecks<IndexLayout> = { partitionKey: keyNames, sortKey: keyNames, projection, expect: expectation };
-const sharding: OptionChecks<ShardingLayout> = { count: undefined, per: "string", hot: namesIn };
+const sharding: OptionChecks<ShardingLayout> = { count: counts, per: "string", hot };
 const verbatim = (given: readonly string[] | Readonly<Record<string, string>>, name: string): unknown =>
   Array.isArray(given) ? attributes(given as readonly string[], name) : namesIn(given, name);
 const itemLayout = {
   type: (given: unknown, name: string): void => {
     if (given === false || typeof given === "string") return;
-    throw new EdgetableError(
-      "plan.invalidOption",
-      `${name} is ${jsonText(given)}: give the value of the type attribute, or false for none.`,
-    );
+    refuse(given, name, "the value of the type attribute, or false for none");
   },
   match: namesIn,
   fill: namesIn,
@@ -210,8 +237,6 @@ const itemLayout = {
   verbatim,
 } as const;
 const edgeLayout: OptionChecks<EdgeLayout> = { ...itemLayout, mirror: itemLayout };
-
-const isObject = (given: unknown): given is NestedChecks => typeof given === "object" && given !== null && !Array.isArray(given);
 
 // checkOptions throws at the first fault. A model's faults are all reported, so each member is checked alone.
 const checkMember = (report: Report, place: string, given: unknown, checks: NestedChecks): void => {
@@ -243,14 +268,17 @@ export const checkMembers = (definition: GraphDefinition, report: Report): void 
     ["layout.parts", layout?.parts, itemLayout],
   ];
   for (const [place, group, checks] of groups) each(group, (name, one) => checkMember(report, `${place}.${name}`, one, checks));
-  each(indexes, (name, { entries }) =>
-    each(entries, (entryName, one) => {
-      if (!isObject(one)) return;
-      const place = `indexes.${name}.entries.${entryName}`;
-      const spread = (one as EntrySettings).shards;
-      checkMember(report, place, one, entry);
-      if (isObject(spread)) checkMember(report, `${place}.shards`, spread, shards);
-    }),
-  );
+  const checkSpread = (place: string, given: unknown): void => {
+    if (isObject(given)) checkMember(report, `${place}.shards`, { count: null, ...given }, shards);
+  };
+  each(indexes, (name, index) => {
+    checkSpread(`indexes.${name}`, index.shards);
+    each<unknown>(index.entries, (entryName, one) => {
+      const place = `indexes.${name}.entries`;
+      if (!isObject(one)) return checkMember(report, place, { [entryName]: one }, { [entryName]: levels });
+      checkMember(report, `${place}.${entryName}`, { by: null, ...one }, entry);
+      checkSpread(`${place}.${entryName}`, one["shards"]);
+    });
+  });
   if (layout) checkMember(report, "layout", layout, layoutOf);
 };

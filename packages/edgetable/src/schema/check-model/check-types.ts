@@ -56,7 +56,8 @@ const checkNamed = ({ definition: graph, shapes }: Catalog, report: Report): voi
   for (const group of ["nodes", "edges", "parts"] as const)
     each<AnyNode | AnyEdge | AnyPart>(graph[group], (name, one) => {
       const place = `${group}.${name}`;
-      for (const attribute of one.kind === "node" ? (one.unique ?? []) : []) {
+      // checkMembers reports a value that is not an array.
+      for (const attribute of one.kind === "node" && Array.isArray(one.unique) ? (one.unique as readonly string[]) : []) {
         const type = valueType(graph, one, attribute);
         if (type !== undefined && COMPOSED.test(type))
           report(

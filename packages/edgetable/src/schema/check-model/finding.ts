@@ -48,7 +48,8 @@ export const reportUnknown = (report: Report, place: string, given: readonly str
   // checkMembers reports a value that is not an array.
   if (!known || !Array.isArray(given)) return;
   for (const name of given)
-    if (typeof name !== "string") report(rule, place, `${jsonText(name)} is not ${what}: give its name.`);
+    if (name === undefined) report(rule, place, `a name is missing. Give ${what}.`);
+    else if (typeof name !== "string") report(rule, place, `${jsonText(name)} is not ${what}: give its name.`);
     else if (!known.includes(name))
       report(rule, place, `"${name}" is not ${what}.${didYouMean(name, known) || " Declare it, or leave it out."}`);
 };
