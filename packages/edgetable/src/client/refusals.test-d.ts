@@ -148,3 +148,18 @@ test("a fold of an attribute that is no number", () => {
   // @ts-expect-error -- a text
   void (() => db.find("user").where({ name: "Ann" }).sum("nick"));
 });
+
+test("attributes of a new edge whose type has no schema", async () => {
+  const edges = { knows: edge({ from: "user", to: "user", timestamps: true }) };
+  const { knows } = defineGraph({ table: "T", nodes: { user }, edges }).connect();
+  const bob = { id: "2" };
+  void (() => knows.link(ann, bob));
+  void (() => knows.link(ann, bob, {}, { idempotent: true }));
+  // @ts-expect-error Type 'number' is not assignable to type 'Advice<"This edge type has no attributes of its own: declare them in its schema.">'
+  void (() => knows.link(ann, bob, { since: 1 }));
+  // @ts-expect-error Type 'string' is not assignable to type 'Advice<"This edge type has no attributes of its own: …">'
+  void (() => knows.link(ann, bob, { created: "2026-01-01" }));
+  // What was read can be put.
+  const { from, to, ...rest } = (await knows.get(ann, bob))!;
+  void (() => knows.put(from, to, rest));
+});

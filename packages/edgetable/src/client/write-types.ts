@@ -364,6 +364,13 @@ export interface RelinkOptions<Changes, Filter, Version = number> extends WriteO
   readonly type?: string | undefined;
 }
 
+/** What a new edge is given: nothing, if its type has no schema. What was read may be put with more: its times, copies and version. */
+type Linked<Input> = [keyof Input] extends [never]
+  ? Readonly<Record<string, Advice<"This edge type has no attributes of its own: declare them in its schema.">>> | void
+  : {} extends Input
+    ? Input | void
+    : Input;
+
 /** How an edge is upserted. */
 export interface UpsertLinkOptions<Changes, Filter, Version = number> extends UpsertOptions<Filter, Version>, LinkOptions<Changes> {}
 
@@ -376,12 +383,7 @@ export interface EdgeWrites<In extends EdgeEnds, T extends EdgeSideTypes> {
    * A transaction of the edge's copies (twice the units) and a check of each end (two units);
    * one PutItem where ends are unchecked and the edge is stored once.
    */
-  link(
-    from: In["from"],
-    to: In["to"],
-    attributes: {} extends T["input"] ? T["input"] | void : T["input"],
-    options?: LinkOptions<T["changes"]>,
-  ): WriteCall<In["edge"]>;
+  link(from: In["from"], to: In["to"], attributes: Linked<T["input"]>, options?: LinkOptions<T["changes"]>): WriteCall<In["edge"]>;
   /**
    * Writes an edge, whatever was there, in every place where it is stored; when a node is not there,
    * the outcome is `endMissing`. Costs what `link` does; where a degree is guarded, or the edge has a
