@@ -263,19 +263,17 @@ export const retypeField = async (
   const list = await readList(model, parent, model.driver.context(ask.run));
   const field = fieldIn(list, ask.fieldId);
   const to = retyped(model, field, given);
+  const wanted = field.state === "converting" ? field : field.state === "checking" ? field.other : undefined;
+  if (wanted && !isSameType(wanted, to))
+    throw new EdgetableError(
+      "grid.retyping",
+      `"${field.name}" (${field.fieldId}) is being changed to ${wanted.type}. Resume that change first, by the same call.`,
+      { retryable: true, details: { field: field.fieldId } },
+    );
   const what = { ask, what: "retype", fingerprint: exactText(given).slice(0, 1000), at: list.storage.at };
   return runFieldChange(model, parent, what, async (change) => {
     checkStorage(change, list);
     if (options.dryRun) return { ...(await lossesOf(change, field, to)), field: bare(field), cost: change.cost };
-    if (field.state === "converting" && !isSameType(field, to))
-      throw new EdgetableError(
-        "grid.retyping",
-        `"${field.name}" (${field.fieldId}) is being changed to ${field.type}. Resume that change first, by the same call.`,
-        {
-          retryable: true,
-          details: { field: field.fieldId },
-        },
-      );
     if (field.state !== "converting") {
       if (isSameType(field, to)) return { losses: [], lost: 0, values: 0, field: bare(field), cost: change.cost };
       if (options.losing !== "remove") await checkAll(change, to);

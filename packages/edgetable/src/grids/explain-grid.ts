@@ -48,11 +48,13 @@ export const explainPage = (
     );
   if (streams.some(({ rows }) => rows === "empty"))
     notes.push("rows without a value to sort by are found among all rows of the parent, in their own order");
+  // What is shown is read once the rows are found, which is what the budget limits.
+  const shown = queries + (queries > 0 ? 0 : Math.ceil((limit * itemsFor(list, more)) / BATCH_GET_KEYS));
   const least = 1 + (streams[0]?.lanes ?? 0) + Math.ceil(keys / BATCH_GET_KEYS) + queries;
   return {
     kind: "grid",
     streams: streams.map(({ rows, request }) => ({ rows, read: explainRead(catalog, { ...request, limit, livingAt }) })),
-    requests: { least, most: Math.max(least, most) },
+    requests: { least, most: Math.max(least, most + shown) },
     notes,
   };
 };
