@@ -1,4 +1,4 @@
-import type { LinkWrite, PutEdgeWrite, RelinkWrite, UnlinkWrite } from "../../ir/logical-write.ts";
+import type { Changes, LinkWrite, PutEdgeWrite, RelinkWrite, UnlinkWrite } from "../../ir/logical-write.ts";
 import type { Failure, Term } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { digitsIn, keyOf, VERSION } from "../../requests/encode-item.ts";
@@ -165,6 +165,21 @@ export const planUnlink = (working: WorkingSet, write: UnlinkWrite): Planned => 
 // The other copy may never have been written: the edge is older than the model that stores it twice.
 const copied: Term = { kind: "present", failure: STALE };
 
+/** What a change makes of the second copy, where `reverse` states attributes of its own: nothing is added to those or taken out. */
+const changesOfSecond = ({ changes, reverse }: RelinkWrite): Changes => {
+  const { set, remove, add, append, paths } = changes;
+  const states = (field: string): boolean => Object.hasOwn(reverse, field);
+  if (Object.keys(reverse).length === 0) return changes;
+  const others = (row: Row): Row => Object.fromEntries(Object.entries(row).filter(([field]) => !states(field)));
+  return {
+    set: { ...set, ...reverse },
+    remove: remove.filter((field) => !states(field)),
+    add: others(add),
+    append: others(append),
+    ...(paths && { paths: paths.filter(({ steps }) => !states(steps[0])) }),
+  };
+};
+
 /** The change of one copy of an edge; null if it is not there, undefined while something has to be read. */
 const changeCopy = (
   working: WorkingSet,
@@ -176,7 +191,7 @@ const changeCopy = (
   const { checksRow: whole, keepsVersion = false } = write;
   if (!key) return key;
   if (!isOwn) {
-    const changes = { ...write.changes, set: { ...write.changes.set, ...write.reverse } };
+    const changes = changesOfSecond(write);
     const asked = { guards: { version: write.guards.version }, there: copied, look: whole ? WHOLE_ROW : undefined, whole, keepsVersion };
     return changeItem(working, { shape, key, known, changes, ...asked });
   }
