@@ -435,3 +435,42 @@ test("an edge between two tenants is left out wherever a tenant reads, counted o
   expect(await otherTeam.in("likes").edges()).toHaveLength(1);
   expect((await verify(db)).kinds.filter(({ isHarmless }) => !isHarmless)).toEqual([]);
 });
+
+test.each(["once", "twice"] as const)(
+  "conditions that an index of all tenants takes do not lead there, edges stored %s",
+  async (stored) => {
+    const joined = { tenantId: text, userId: text, team: text, age: z.number() };
+    const graph = defineGraph({
+      table: engine.freshTableName("shared"),
+      nodes: { user: node({ key: "TENANT#{tenantId}#USER#{userId}", schema: z.object(joined) }) },
+      parts: { note: part({ of: "user", key: "NOTE#{n}", schema: z.object({ n: text, about: text, rank: z.number() }) }) },
+      edges: { knows: edge({ from: "user", to: "user", stored, schema: z.object({ since: z.number(), how: text }) }) },
+      indexes: {
+        everywhere: {
+          entries: { knows: ["since:number", "how"], user: ["team", "age:number"], note: ["about", "rank:number"] },
+          shards: 2,
+        },
+        own: { entries: { user: { by: ["tenantId", "age:number"], split: 1 } } },
+      },
+    });
+    const db = graph.connect({ transport: engine.transport });
+    await db.table.create();
+    const acme = db.as({ tenantId: "acme" });
+    const [ann, bob] = [{ userId: "ann" }, { userId: "bob" }];
+    for (const one of [ann, bob]) await acme.user.create({ ...one, team: "red", age: 30 }).orThrow();
+    await db.user.create({ tenantId: "other", userId: "cid", team: "red", age: 30 }).orThrow();
+    await acme.knows.link(ann, bob, { since: 2020, how: "work" }).orThrow();
+    await acme.note.create(ann, { n: "1", about: "tea", rank: 1 }).orThrow();
+    const where = { since: 2020, how: "work" };
+    for (const known of [acme.user(ann).out("knows"), acme.user(bob).in("knows"), acme.user(ann).both("knows")]) {
+      expect(await known.where(where).edges()).toHaveLength(1);
+      expect(await known.where(where).unordered().count()).toBe(1);
+      expect((await known.where(where).page({ limit: 1 })).items).toHaveLength(1);
+      expect((await known.where(where).walk().ids()).items).toHaveLength(1);
+    }
+    expect(await acme.user(ann).parts("note").where({ about: "tea", rank: 1 }).all()).toHaveLength(1);
+    expect(await acme.find("user").where({ team: "red", age: 30 }).rows()).toHaveLength(2);
+    await expect(acme.find("knows").where(where).rows()).rejects.toMatchObject({ code: "plan.unsupported" });
+    await expect(acme.user(ann).out("knows").where(where).using("everywhere").edges()).rejects.toMatchObject({ code: "plan.unsupported" });
+  },
+);

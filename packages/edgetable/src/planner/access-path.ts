@@ -1,4 +1,4 @@
-import { growthOf, hasShard, leadOf, type OneWayText, shardPaths, templatesOverlap, type Template } from "../keys/template.ts";
+import { growthOf, hasShard, isOneWay, leadOf, type OneWayText, shardPaths, templatesOverlap, type Template } from "../keys/template.ts";
 import { type Catalog, keyAttributes, type Index, type KeySource, type Shape } from "../schema/catalog.ts";
 
 /** A sort key template cut after the parts that are known. */
@@ -233,7 +233,16 @@ export interface Asked {
   readonly implied?: Reach["implied"];
 }
 
-/** Every path that answers a call, the table before the indexes. */
+/** True if the partitions of a path begin with the tenant, so that the tenant's connection may read them. */
+const isOfTenant = ({ index, shapes }: AccessPath, names: readonly string[]): boolean =>
+  shapes.every(({ keys }) => {
+    const fields = keys[index.partitionKey]?.parts.filter((part) => part.kind === "field").slice(0, names.length) ?? [];
+    return (
+      fields.length === names.length && fields.every(({ path, format }) => !isOneWay(format) && names.includes(path.split(".").at(-1)!))
+    );
+  });
+
+/** Every path that answers a call, the table before the indexes; of a tenant's connection those alone that it may read, if there are any. */
 export const accessPaths = (catalog: Catalog, { sets, known, anchor, consistent, index: name, implied }: Asked): readonly AccessPath[] => {
   const paths: AccessPath[] = [];
   for (const shapes of sets) {
@@ -243,7 +252,9 @@ export const accessPaths = (catalog: Catalog, { sets, known, anchor, consistent,
       if (path && anchor.every((field) => fixesNode(catalog, path, field))) paths.push(path);
     }
   }
-  return paths;
+  const { tenant } = catalog;
+  const own = tenant && paths.length > 1 ? paths.filter((path) => isOfTenant(path, Object.keys(tenant))) : paths;
+  return own.length > 0 ? own : paths;
 };
 
 /** True if the path yields rows in the order of a field: the field is next in the sort key, or fixed, or the whole table key is known. */
