@@ -305,8 +305,11 @@ const notesOf = (
       `The table has no stream, and the model leaves ${kept} to its processor: without one it goes stale. Add settings: { stream: true } to the model, or run edgetable table create --stream.`,
     );
   if (!record.current) notes.push("The table has no record of its model: indexes that it has already are taken as complete.");
-  for (const { index, live } of entries)
-    if (live) notes.push(`"${index}" is in use already: until the migration has ended, it finds the new kinds in part.`);
+  for (const { index, shapes, live } of entries)
+    if (live) {
+      const kinds = shapes.map((id) => `"${id}"`).join(", ");
+      notes.push(`"${index}" is in use already: until the migration has ended, it finds ${kinds} in part.`);
+    }
   return [...notes, ...more];
 };
 
