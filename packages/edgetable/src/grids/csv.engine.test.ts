@@ -361,6 +361,9 @@ describe("an import", () => {
     const records = [header, line(1), line(2), line(1).with(2, "Later"), line(1).with(2, "Last").with(6, "99")];
     await db.issue.grid(bridge).importCsv(records, { columns: { Rank: { name: "Rank", type: "number" } } });
     expect(await written(bridge)).toMatch(/\r\ni1,35e9,1,Last,open,,2023-05-02,small,99,/);
+    const twice = [["issueId", "num", "name", "state"], ...["a", "b"].map((name) => ["twice", "1", name, "open"])];
+    const [plan, done] = [await db.issue.grid(bridge).importCsv(twice, { dryRun: true }), await db.issue.grid(bridge).importCsv(twice)];
+    for (const one of [plan, done]) expect(one).toMatchObject({ rows: 2, created: 1, changed: 1 });
   });
 
   test("loses no value while a field changes its type, and leaves none of a deleted one", async () => {

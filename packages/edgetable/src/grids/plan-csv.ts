@@ -326,6 +326,7 @@ export const planImport = async (pass: Pass, source: CsvSource, signal: AbortSig
   const hash = createHash("sha256").update(exactText(options.columns ?? {}));
   let columns: readonly TargetedColumn[] = [];
   let inferences: readonly Inference[] = [];
+  const created = new Set<string>();
   for await (const { header, records } of readSteps(source)) {
     if (columns.length === 0) {
       columns = targetColumns(model, list, header, options.columns);
@@ -337,9 +338,13 @@ export const planImport = async (pass: Pass, source: CsvSource, signal: AbortSig
       if (cells.length === columns.length) for (const [at, text] of cells.entries()) inferences[at]?.see(text);
     }
     const fitting = await checkStep(pass, { records, list, columns, consistent: false }, signal);
-    const created = fitting.filter(({ existing }) => !existing).length;
-    pass.created += created;
-    pass.changed += fitting.length - created;
+    for (const { existing, id } of fitting) {
+      const isChanged = existing !== undefined || created.has(exactText(id));
+      if (isChanged) pass.changed++;
+      else pass.created++;
+      // A later record of a row changes it. An import counts what it finds when it writes.
+      if (!isChanged && options.dryRun) created.add(exactText(id));
+    }
     pass.rows += records.length;
     options.onProgress?.({ step: "plan", rows: pass.rows, requests: pass.cost.requests });
   }
