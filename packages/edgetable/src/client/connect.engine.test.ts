@@ -49,8 +49,8 @@ test.each([
   [{ endpoint: "http://127.0.0.1:1" }, "transport and endpoint exclude each other"],
   [{ profile: "dev" }, "transport and profile exclude each other"],
   [{ client: { send: async () => ({}) } }, "transport and client exclude each other"],
-  [{ transport: {} as Transport }, "transport has no function send"],
-  [{ transport: undefined, client: {} as never }, "client has no function send: give a DynamoDBClient"],
+  [{ transport: {} as Transport }, "Expected a function for transport.send"],
+  [{ transport: undefined, client: {} as never }, "Expected a function for client.send"],
   [{ transport: undefined, client: { send: async () => ({}) }, region: "us-east-1" }, "client and region exclude each other"],
   [{ transport: undefined, endpoint: "http://engine:8000" }, "`allowInsecure: true` in a private network"],
 ])("a connection with %o is refused before any call", (options, says) => {

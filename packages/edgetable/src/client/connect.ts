@@ -129,21 +129,15 @@ const placeOf = ({ transport, client, ...options }: ConnectOptions): Place | und
   return { endpoint, region, profile, credentials, allowInsecure };
 };
 
-/** What would be ignored beside a transport or client: a program for a local engine would write to another table. */
-const OF_PLACE = ["endpoint", "region", "profile", "credentials", "allowInsecure"] as const;
+const PLACES = ["transport", "client", "endpoint", "region", "profile", "credentials"] as const;
 
 const transportOf = (options: ConnectOptions): Transport => {
-  const given = options.transport ? "transport" : options.client && "client";
-  const ignored =
-    given && [...(given === "transport" ? (["client"] as const) : []), ...OF_PLACE].find((name) => options[name] !== undefined);
-  if (ignored)
-    throw new EdgetableError(
-      "plan.invalidOption",
-      `${given} and ${ignored} exclude each other: the ${given} reaches the table by itself. Leave one out.`,
-      {
-        details: { option: ignored },
-      },
-    );
+  // The others would be ignored: a program for a local engine would write to another table.
+  const [given, ignored] = PLACES.filter((name) => options[name] !== undefined);
+  if (ignored && (given === "transport" || given === "client"))
+    throw new EdgetableError("plan.invalidOption", `${given} and ${ignored} exclude each other. Leave one out.`, {
+      details: { option: ignored },
+    });
   if (options.transport) return options.transport;
   // The SDK adapter is loaded only if a client is given.
   return options.client
@@ -179,17 +173,8 @@ const advancedChecks: OptionChecks<AdvancedOptions> = {
   effects: namesIn,
 };
 
-const sends = (given: object, name: string): void => {
-  namesIn(given, name);
-  if (typeof (given as { readonly send?: unknown }).send === "function") return;
-  throw new EdgetableError(
-    "plan.invalidOption",
-    `${name} has no function send: give ${name === "client" ? "a DynamoDBClient" : "a Transport"}.`,
-    {
-      details: { option: name },
-    },
-  );
-};
+const sends = ({ send = null }: { readonly send?: unknown }, name: string): unknown =>
+  checkOptions({ [`${name}.send`]: send }, { [`${name}.send`]: "function" });
 
 const connectChecks: OptionChecks<ConnectOptions> = {
   endpoint: "string",
