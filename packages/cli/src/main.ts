@@ -23,8 +23,6 @@ const mends: readonly (readonly [code: string, words: RegExp, mend: string])[] =
     "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or choose a profile with --profile. For a local engine, pass --endpoint.",
   ],
   ["execute.accessDenied", /./, "Use --profile to choose other credentials."],
-  ["grid.invalidCsv", /tell the parser so/, "On the command line, pass --delimiter."],
-  ["grid.invalidCsv", /columns: \{/, "On the command line, pass --columns COLUMN=ATTRIBUTE."],
   ["grid.invalidCsv", /tell the parser so/, "Use --delimiter to name what separates the columns."],
   ["grid.invalidCsv", /map one with columns/, "Use --columns to map one."],
   ["grid.unfitRows", /unfit: "skip"/, "Use --skip-unfit to leave these rows out, and --dry-run to list them."],
