@@ -173,8 +173,10 @@ const advancedChecks: OptionChecks<AdvancedOptions> = {
   effects: namesIn,
 };
 
-const sends = ({ send = null }: { readonly send?: unknown }, name: string): unknown =>
-  checkOptions({ [`${name}.send`]: send }, { [`${name}.send`]: "function" });
+const sends = (given: { readonly send?: unknown }, name: string): void => {
+  namesIn(given, name);
+  checkOptions({ [`${name}.send`]: given.send ?? null }, { [`${name}.send`]: "function" });
+};
 
 const connectChecks: OptionChecks<ConnectOptions> = {
   endpoint: "string",
