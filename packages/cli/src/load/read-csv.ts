@@ -1,11 +1,11 @@
 import { createReadStream, statSync } from "node:fs";
 import { extname, resolve } from "node:path";
-import { addAbortSignal, type Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { type CsvSource, EdgetableError } from "edgetable";
 import { usageError } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { inUtf8 } from "./read-file.ts";
+import { inUtf8, standardInput } from "./read-file.ts";
 
 /** Parses the option `--delimiter`. @throws {cli.usage} */
 export const parseDelimiter = (text: string): string => {
@@ -34,7 +34,7 @@ export const openCsv = async (name: string, { delimiter }: { readonly delimiter:
   const separator = delimiter ?? (extname(name).toLowerCase() === ".tsv" ? "\t" : ",");
   if (name === "-") {
     const records: (readonly string[])[] = [];
-    for await (const record of recordsOf(inUtf8(addAbortSignal(io.signal, io.input)), separator)) records.push(record);
+    for await (const record of recordsOf(standardInput(io), separator)) records.push(record);
     return records;
   }
   const path = resolve(io.cwd, name);

@@ -199,9 +199,6 @@ export interface FileOptions {
   readonly wanted?: readonly string[];
 }
 
-/** Ends a read of standard input with the command: nobody may ever write to it again. */
-const ended = (io: Io): Readable => addAbortSignal(io.signal, io.input);
-
 /**
  * The bytes of a file, as they are, as long as they are UTF-8: other text would be read with other characters.
  *
@@ -223,6 +220,9 @@ export const inUtf8 = (input: Readable): Readable => {
   return pipeline(input, checked, () => undefined);
 };
 
+/** Standard input in UTF-8, whose reading ends with the command: nobody may ever write to it again. */
+export const standardInput = ({ input, signal }: Io): Readable => inUtf8(addAbortSignal(signal, input));
+
 /** The name of a file in messages. */
 export const shownName = (name: string): string => (name === "-" ? "standard input" : name);
 
@@ -237,7 +237,7 @@ export const openFile = (name: string, options: FileOptions, io: Io): OpenFile =
     if (format === "csv") return readCsv(input, { delimiter, wanted, consumed });
     return format === "json" ? readJson(input, consumed) : readNdjson(input, consumed);
   };
-  if (name === "-") return { records: read(inUtf8(ended(io))), progress: () => undefined, size: undefined };
+  if (name === "-") return { records: read(standardInput(io)), progress: () => undefined, size: undefined };
   const path = resolve(io.cwd, name);
   const found = statSync(path);
   if (found.isDirectory()) throw usageError(`${path}: it is a folder.`);
