@@ -63,7 +63,7 @@ describe("formats of keys", () => {
       model: indexed("created", { timestamps: { as: "seconds" } }),
       rule: "attribute",
       place: "nodes.user.created",
-      says: ["the schema says number", "{created:number}"],
+      says: ["its values are of type number", "{created:number}"],
     },
   });
   test("what fits has no findings", () => {

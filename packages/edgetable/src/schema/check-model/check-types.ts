@@ -1,5 +1,5 @@
 import type { FieldFormat } from "../../keys/template.ts";
-import { attributeKind, KEY_FORMATS } from "../attribute-kind.ts";
+import { attributeKind, attributeType, KEY_FORMATS } from "../attribute-kind.ts";
 import { type Catalog, definitionOf, type Shape } from "../catalog.ts";
 import type { AnyEdge, AnyNode, AnyPart } from "../definition.ts";
 import { attributeSchemas } from "../standard-schema.ts";
@@ -45,7 +45,8 @@ const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
       else {
         const padded = needed === "number" ? `, or pad it to a number of digits, such as {${path}:8}` : "";
         const written = needed === "text" ? `{${path}}` : `{${path}:${needed}}`;
-        report("attribute", place, `{${path}} in ${shown} takes ${taken}s, and the schema says ${type}. Write ${written}${padded}.`);
+        const says = attributeType(definition, path) === undefined ? "its values are of type" : "the schema says";
+        report("attribute", place, `{${path}} in ${shown} takes ${taken}s, and ${says} ${type}. Write ${written}${padded}.`);
       }
     }
   }
@@ -66,12 +67,12 @@ const checkNamed = ({ definition: graph, shapes }: Catalog, report: Report): voi
             `"${attribute}" is of type ${type}, and a unique value is a text, number, boolean or Date. Name another attribute.`,
           );
       }
-      const own = shapes.filter((shape) => shape.kind === one.kind && shape.definition === name);
+      const stored = shapes.filter((shape) => shape.kind === one.kind && shape.definition === name);
       for (const [attribute, schema] of Object.entries((one.schema && attributeSchemas(one.schema)?.each) ?? {})) {
         const type = attributeKind(schema)?.type;
         const isNamed = one.dates?.includes(attribute) ?? false;
         // One that is read from a key has its format there.
-        if (type === "date" && !isNamed && !own.every(({ carried }) => carried.includes(attribute)))
+        if (type === "date" && !isNamed && !stored.every(({ carried }) => carried.includes(attribute)))
           report(
             "attribute",
             `${place}.schema`,
