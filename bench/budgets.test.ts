@@ -8,7 +8,7 @@ import type { Report } from "./report.ts";
 const { thresholds } = JSON.parse(readFileSync(new URL("thresholds.json", import.meta.url), "utf8")) as {
   readonly thresholds: readonly Threshold[];
 };
-const nothing: Report = { environment: {} as Report["environment"], ...emptyReport };
+const nothing: Report = { environment: {} as Report["environment"], earlier: {}, ...emptyReport };
 
 test("every threshold has one limit, a reason and a figure to be read", () => {
   for (const threshold of thresholds) {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { askedSections, measureSections, sectionNames } from "./measure-sections.ts";
+import { askedSections, emptyReport, measureSections, sectionNames } from "./measure-sections.ts";
 import type { Report } from "./report.ts";
 import { describeEnvironment } from "./results/environment.ts";
 import { resultsText } from "./results.ts";
@@ -8,21 +8,20 @@ import { fullRun, reducedRun } from "./sections.ts";
 const reduced = Boolean(process.env.EDGETABLE_BENCH_REDUCED);
 const log = (line: string): void => console.error(line);
 const asked = askedSections(process.argv.slice(2));
-
-// Sections that are not run again keep the figures of the last run, so that one can be looked at by itself.
-const kept = "dist/report.json";
-const lacksOthers = asked.length > 0 && !existsSync(kept);
-const before = asked.length > 0 && !lacksOthers ? (JSON.parse(readFileSync(kept, "utf8")) as Report) : {};
+const sections = asked.length > 0 ? asked : sectionNames;
 const environment = describeEnvironment(reduced ? "reduced" : "full");
-const report = await measureSections(reduced ? reducedRun(log) : fullRun(log), asked.length > 0 ? asked : sectionNames, {
-  ...before,
-  environment,
-});
-if (lacksOthers) {
-  process.stdout.write(resultsText(report));
-  console.error("bench: RESULTS.md is left as it is: this working copy has no run of all sections, whose figures it would keep");
+
+if (reduced) {
+  process.stdout.write(resultsText(await measureSections(reducedRun(log), sections, { environment })));
+  console.error("bench: RESULTS.md is left as it is: it quotes full runs only");
 } else {
-  writeFileSync(kept, JSON.stringify(report, null, 1));
+  // Sections that are not run again keep the figures of the run that measured them last.
+  const kept = "figures.json";
+  const before = existsSync(kept) ? (JSON.parse(readFileSync(kept, "utf8")) as Report) : { environment, earlier: {}, ...emptyReport };
+  const others = sectionNames.filter((name) => !sections.includes(name) && before[name].length > 0);
+  const earlier = Object.fromEntries(others.map((name) => [name, before.earlier[name] ?? before.environment]));
+  const report = await measureSections(fullRun(log), sections, { ...before, environment, earlier });
+  writeFileSync(kept, `${JSON.stringify(report, null, 1)}\n`);
   writeFileSync("RESULTS.md", resultsText(report));
-  console.log("bench: RESULTS.md written");
+  console.log("bench: figures.json and RESULTS.md written");
 }

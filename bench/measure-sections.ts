@@ -17,7 +17,7 @@ export const emptyReport = {
   frontier: [],
   scatter: [],
   mixes: [],
-} as const satisfies Omit<Report, "environment">;
+} as const satisfies Omit<Report, "environment" | "earlier">;
 
 /** Runs the named sections one after the other; those not named stay as `before` has them. */
 export const measureSections = async (
@@ -25,7 +25,7 @@ export const measureSections = async (
   names: readonly Section[],
   before: { readonly environment: Environment } & Partial<Report>,
 ): Promise<Report> => {
-  let report: Report = { ...emptyReport, ...before };
+  let report: Report = { earlier: {}, ...emptyReport, ...before };
   for (const name of names) report = { ...report, [name]: await runners[name]() };
   return report;
 };

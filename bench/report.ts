@@ -12,9 +12,12 @@ import type { Environment } from "./results/environment.ts";
 import type { Share } from "./share/run.ts";
 import type { TypesCost } from "./types/run.ts";
 
-/** Everything one run measured. A section that was not run is empty. */
+/** Everything that was measured. A section that was not run is empty. */
 export interface Report {
+  /** Of the last run. */
   readonly environment: Environment;
+  /** Of the sections that the last run did not measure. */
+  readonly earlier: Readonly<Partial<Record<Section, Environment>>>;
   readonly calls: readonly Standing[];
   /** The same calls, 32 at a time, of a service that answers from memory. */
   readonly recorded: readonly Standing[];
@@ -31,7 +34,7 @@ export interface Report {
   readonly mixes: readonly MixResult[];
 }
 
-export type Section = Exclude<keyof Report, "environment">;
+export type Section = Exclude<keyof Report, "environment" | "earlier">;
 
 /** The candidate that the budgets are about. */
 export const ours = "edgetable";

@@ -16,18 +16,24 @@ const method = `## Method
 - A ratio compares two blocks of the same round; the figure is the median over the rounds, then the geometric mean over the calls. Absolute figures are medians over the rounds and depend on the machine: compare ratios. Waver: half the interquartile distance over the median, of the call that wavers most.
 - The SDK sends a ClientRequestToken with every transaction, which this engine pays for and a client that sends none does not: that is the SDK's default, and counts in calls a second only.`;
 
-const environmentSection = ({
-  date,
-  node,
-  cores,
-  processor,
-  memory,
-  system,
-  form,
-  versions,
-}: Environment): string => `${form === "full" ? "" : "**Reduced form: shorter blocks and fewer rounds. Not for quoting.**\n\n"}Measured ${date} on Node ${node}, ${cores} cores (${processor}), ${memory} GB, ${system}; client and engine share the cores.
+const machineText = ({ date, node, cores, processor, memory, system }: Environment): string =>
+  `${date} on Node ${node}, ${cores} cores (${processor}), ${memory} GB, ${system}`;
 
-${table(["package", "version"], Object.entries(versions))}`;
+const environmentSection = ({ environment, earlier }: Report): string => {
+  const { form, versions } = environment;
+  const here = machineText(environment);
+  const elsewhere = new Map<string, string[]>();
+  for (const [section, one] of Object.entries(earlier)) {
+    const there = machineText(one);
+    if (there !== here) elsewhere.set(there, [...(elsewhere.get(there) ?? []), section]);
+  }
+  return [
+    ...(form === "full" ? [] : ["**Reduced form: shorter blocks and fewer rounds. Not for quoting.**"]),
+    `Measured ${here}; client and engine share the cores.`,
+    ...[...elsewhere].map(([there, names]) => `Measured ${there}: ${names.join(", ")}.`),
+    table(["package", "version"], Object.entries(versions)),
+  ].join("\n\n");
+};
 
 const budgetsSection = (report: Report): string =>
   `## Budgets
@@ -65,7 +71,7 @@ export const resultsText = (report: Report): string => {
   const text = [
     "# Results",
     "Written by `npm run bench`; do not edit.",
-    environmentSection(report.environment),
+    environmentSection(report),
     method,
     ...sections.map((section) => section(report)),
   ].join("\n\n");
