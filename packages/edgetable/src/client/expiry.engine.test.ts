@@ -61,7 +61,8 @@ beforeEach(async () => {
   ] as const)
     await db.session.create({ id, user: "ada", ...(after === undefined ? {} : { expiresAt: seconds() + after }) }).orThrow();
   await db.user.create({ id: "ada" }).orThrow();
-  for (const id of ["old", "new", "ever"]) await db.watches.link({ id: "ada" }, { id }, id === "ever" ? {} : { expiresAt: seconds() + 10 });
+  const until = { expiresAt: seconds() + 10 };
+  for (const id of ["old", "new", "ever"]) await showing.watches.link({ id: "ada" }, { id }, id === "ever" ? {} : until).orThrow();
   await db.code.put({ id: "ada" }, { code: "a", expiresAt: new Date(clock - 5_500) }).orThrow();
   await db.code.put({ id: "ada" }, { code: "b", expiresAt: new Date(clock + 5_500) }).orThrow();
   sent = [];
@@ -161,7 +162,49 @@ describe("an item that has expired and is still there", () => {
     expect(await db.transact([db.session.create({ id: "old", user: "eve" })])).toMatchObject({ ok: false });
     clock += 20_000;
     expect(await db.watches.link(ada, { id: "ever" })).toMatchObject({ ok: false, reason: "exists" });
+    await db.session.put({ id: "new", user: "ada" }).orThrow();
     expect(await db.watches.link(ada, { id: "new" }, {})).toMatchObject({ ok: true });
+  });
+
+  test("counts as absent for update and relink, which do not bring it back", async () => {
+    const later = { expiresAt: seconds() + 3600 };
+    expect(await db.session.update({ id: "old" }, later)).toEqual(expect.objectContaining({ ok: false, reason: "notFound" }));
+    expect(await db.session.update({ id: "old" }, { user: "eve" })).not.toHaveProperty("current");
+    expect(sent.map(({ operation }) => operation)).toEqual(["UpdateItem", "UpdateItem"]);
+    expect(await db.session.update({ id: "old" }, { user: "eve" }, { if: { user: "eve" } })).toMatchObject({ reason: "notFound" });
+    expect(await db.session.update({ id: "now" }, later)).toMatchObject({ ok: true });
+    expect(await db.session.update({ id: "ever" }, { user: "eve" })).toMatchObject({ ok: true });
+    expect(await db.transact([db.session.update({ id: "old" }, later)])).toMatchObject({ ok: false });
+    clock += 20_000;
+    expect(await db.watches.relink(ada, { id: "new" }, later)).toMatchObject({ ok: false, reason: "notFound" });
+    expect(await db.watches.relink(ada, { id: "ever" }, later)).toMatchObject({ ok: true });
+    expect(await db.code.update(ada, { code: "b" }, { expiresAt: new Date(clock + 5_500) })).toMatchObject({ reason: "notFound" });
+  });
+
+  test("is no end of a new edge, and no node that a transaction checks", async () => {
+    await db.user.create({ id: "eve" }).orThrow();
+    const missing = { ok: false, reason: "endMissing", end: "to", id: { id: "old" } };
+    expect(await db.watches.link({ id: "eve" }, { id: "old" })).toMatchObject(missing);
+    expect(await db.watches.link({ id: "eve" }, { id: "now" })).toMatchObject({ ok: true });
+    expect(await db.watches.link({ id: "eve" }, { id: "ever" })).toMatchObject({ ok: true });
+    const checked = (id: string) => db.transact([db.session.check({ id }), db.user.put({ id: "bob" })]);
+    expect(await checked("old")).toMatchObject({ ok: false });
+    expect(await checked("new")).toMatchObject({ ok: true });
+  });
+
+  test("is written like any other where reads show it", async () => {
+    const { ok } = await showing.session.update({ id: "old" }, { user: "eve" });
+    expect(ok).toBe(true);
+    expect(await showing.watches.link({ id: "ada" }, { id: "old" })).toMatchObject({ ok: false, reason: "exists" });
+    await showing.user.create({ id: "eve" }).orThrow();
+    expect(await showing.watches.link({ id: "eve" }, { id: "old" })).toMatchObject({ ok: true });
+  });
+
+  test("is replaced by put and removed by delete", async () => {
+    expect(await db.session.put({ id: "old", user: "eve", expiresAt: seconds() - 5 })).toMatchObject({ ok: true });
+    expect(await showing.session({ id: "old" }).get()).toMatchObject({ user: "eve" });
+    expect(await db.session.delete({ id: "old" })).toMatchObject({ ok: true });
+    expect(await showing.session({ id: "old" }).get()).toBeUndefined();
   });
 
   test("a deletion takes it along", async () => {

@@ -169,6 +169,7 @@ test("an expired item counts as absent", async () => {
   lab.sent.length = 0;
   const upsert = () => lab.node("session").upsert({ id: "X", until: later }, { until: later + 1 });
   expect(await upsert()).toMatchObject({ created: true, row: { id: "X", until: later } });
+  expect(operations()).toEqual(["UpdateItem", "PutItem"]);
   expect((await lab.items())["SESSION#X / #"]?.["by"]).toBeUndefined();
   expect(await upsert()).toMatchObject({ created: false, row: { until: later + 1 } });
 });

@@ -270,7 +270,7 @@ export interface NodeWrites<T extends ItemTypes> {
    * in `update`. The outcome's `created` says which it was.
    *
    * One UpdateItem where the node exists; where it does not, a refused UpdateItem and a PutItem, without a read. With
-   * `expect: "new"` the PutItem comes first, as it does for nodes that expire. Everything else is as in `create` and `update`.
+   * `expect: "new"` the PutItem comes first. Everything else is as in `create` and `update`.
    *
    * @throws {execute.ambiguous} as `create` and `update` do, unless it is `idempotent`
    * @example

@@ -15,7 +15,7 @@ const isMet = (term: Term, item: Item | undefined): boolean => {
     case "absent":
       return item === undefined || (term.expired !== undefined && isExpired({ ttl: term.expired.attribute }, item, term.expired.before));
     case "present":
-      return item !== undefined;
+      return item !== undefined && !(term.expired && isExpired({ ttl: term.expired.attribute }, item, term.expired.before));
     case "has":
       return value !== undefined;
     case "equals":

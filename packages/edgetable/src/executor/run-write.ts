@@ -210,7 +210,8 @@ const refused = (sending: Sending, refusals: readonly Refusal[], error: Edgetabl
     const { key, shape } = planned.item;
     const failure = failureOf(planned.item, found);
     if (failure.reason === "staleRead") images[keyId(key)] = found ?? null;
-    const isShown = failure.reason !== "endMissing" && found && shape && isOfShape(catalog, shape, found);
+    const isHidden = failure.reason === "endMissing" || failure.reason === "notFound";
+    const isShown = !isHidden && found && shape && isOfShape(catalog, shape, found);
     const current = isShown ? readableRow(sending, shape, found) : undefined;
     // The writes that set the condition have failed; if that is not known, all that share the item.
     const { writes, asked = [] } = planned;

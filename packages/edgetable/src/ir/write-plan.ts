@@ -22,7 +22,8 @@ export type Failure =
 
 /** One thing that must hold of an item for the write to happen, and what it means when it does not. */
 export type Term =
-  | { readonly kind: "present"; readonly failure: Failure }
+  /** There is such an item, and it has not expired before that time, in seconds since 1970. */
+  | { readonly kind: "present"; readonly expired?: { readonly attribute: string; readonly before: number }; readonly failure: Failure }
   /** There is no such item, or one that expired before that time, in seconds since 1970. */
   | { readonly kind: "absent"; readonly expired?: { readonly attribute: string; readonly before: number }; readonly failure: Failure }
   /** The attribute is there, whatever its value. */

@@ -16,8 +16,12 @@ const termExpression = (term: Term, { partitionKey, filters }: WriteTarget, name
       const { expired } = term;
       return expired ? `(${none} OR ${names.name(expired.attribute)} < ${names.value({ N: String(expired.before) })})` : none;
     }
-    case "present":
-      return `attribute_exists(${names.name(partitionKey)})`;
+    case "present": {
+      const there = `attribute_exists(${names.name(partitionKey)})`;
+      const { expired } = term;
+      // An item without the attribute, or with a value that is not a number, never expires.
+      return expired ? `${there} AND NOT (${names.name(expired.attribute)} < ${names.value({ N: String(expired.before) })})` : there;
+    }
     case "has":
       return `attribute_exists(${names.name(term.attribute)})`;
     case "equals": {

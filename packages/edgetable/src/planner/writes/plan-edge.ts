@@ -30,11 +30,13 @@ import {
   type EdgeBetween,
   guardTerms,
   imageOf,
+  isGone,
   locate,
   notFound,
   passesSchema,
   type Planned,
   present,
+  presentUnexpired,
   type RowChange,
   stage,
   STALE,
@@ -236,15 +238,16 @@ const completeCopy = (working: WorkingSet, write: RelinkWrite, own: EdgeCopy & {
 /**
  * Changes an edge that is there: its attributes and its place in the order, or its type.
  *
- * @param there the term by which it is there, unless its type changes
+ * @param absence what it means that it is not there, unless its type changes
  */
-export const planRelink = (working: WorkingSet, given: RelinkWrite, there?: Term): Planned => {
+export const planRelink = (working: WorkingSet, given: RelinkWrite, absence?: Failure): Planned => {
   if (given.type !== undefined && given.type !== given.edge) return planRetype(working, given, given.type);
   const edge = betweenOf(working.catalog, given);
   const [own, second] = edgeCopies(edge, given.key);
   const write = own.shape.times && !given.keepsVersion ? { ...given, changes: atTime(working, own.shape, given.changes) } : given;
+  const there = presentUnexpired(working, own.shape, absence);
   const first = changeCopy(working, write, { ...own, isOwn: true, there });
-  if (first === null) return notFound;
+  if (first === null || isGone(working, own.shape, first?.image)) return notFound;
   const other = second && changeCopy(working, write, { ...second, isOwn: false });
   if (other === null) return completeCopy(working, write, { ...own, there });
   if (!first || (second && !other)) return undefined;
@@ -296,7 +299,7 @@ const planRetype = (working: WorkingSet, write: RelinkWrite, type: string): Plan
   }
   const [own, second] = copies as [ReadCopy, ReadCopy?];
   const { shape, key, image } = own;
-  if (!key || !image || isOtherEdge(working, own, image)) return notFound;
+  if (!key || !image || isGone(working, shape, image) || isOtherEdge(working, own, image)) return notFound;
   const contents = ({ image: item, shape: of }: ReadCopy): Row => {
     if (!item) return {};
     const { from: _from, to: _to, [VERSION]: version, ...attributes } = decodeItem(catalog, of, item);
@@ -323,7 +326,7 @@ const planRetype = (working: WorkingSet, write: RelinkWrite, type: string): Plan
     return filled.digits?.(field) ?? (sum === undefined ? kept : { N: sum });
   });
   const row = stageLink(working, after, { attributes, reverse: withoutKept(before.entry, reverse), kept, digits });
-  const terms = [present, ...guardTerms(shape, write.guards), ...unchangedItem(catalog, { shape, key }, image)];
+  const terms = [presentUnexpired(working, shape), ...guardTerms(shape, write.guards), ...unchangedItem(catalog, { shape, key }, image)];
   stage(working, { kind: "delete", key, terms, shape });
   if (second?.key) stage(working, { kind: "delete", key: second.key, terms: [], shape: second.shape });
   stageDerived(working, { subject: before, before: decodeItem(catalog, shape, image), after: null, image });

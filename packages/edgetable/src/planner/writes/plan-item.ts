@@ -15,11 +15,14 @@ import {
   type EdgeBetween,
   guardTerms,
   imageOf,
+  isGone,
   locate,
+  NOT_FOUND,
   notFound,
   passesSchema,
   type Planned,
   present,
+  presentUnexpired,
   type RowChange,
   stage,
   STALE,
@@ -100,12 +103,13 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
 /**
  * Changes a node or part that is there.
  *
- * @param there the term by which it is
+ * @param absence what it means that it is not there
  */
-export const planUpdate = (working: WorkingSet, write: UpdateWrite, there?: Term): Planned => {
+export const planUpdate = (working: WorkingSet, write: UpdateWrite, absence?: Failure): Planned => {
   const { catalog } = working;
   const { id: known, guards, keepsVersion = false, checksRow: whole } = write;
   const { subject, shape } = itemOf(catalog, write);
+  const there = presentUnexpired(working, shape, absence);
   const changes = keepsVersion ? write.changes : atTime(working, shape, write.changes);
   const key = locate(working, shape, known);
   if (!key) return key === null ? notFound : undefined;
@@ -113,6 +117,7 @@ export const planUpdate = (working: WorkingSet, write: UpdateWrite, there?: Term
   const look = joined(looksAt(catalog, change), whole ? WHOLE_ROW : undefined);
   const changed = changeItem(working, { shape, key, known, changes, guards, keepsVersion, there, look, whole });
   if (!changed) return changed === null ? notFound : undefined;
+  if (isGone(working, shape, changed.image)) return { kind: "failure", failure: absence ?? NOT_FOUND };
   if (whole && !passesSchema(working, subject, changed.row)) return undefined;
   for (const item of changed.items) stage(working, item);
   stageDerived(working, { subject, before: changed.before ?? known, after: changed.row, changes, image: changed.image });
@@ -146,7 +151,7 @@ export const planCheck = (working: WorkingSet, { exists, guards, ...write }: Che
   const { shape } = itemOf(catalog, { ...write, exists, guards });
   const key = exists ? locate(working, shape, write.id) : keyIfComplete(catalog, shape, write.id);
   if (key) {
-    const terms = exists ? [present, ...guardTerms(shape, guards)] : [absentOrExpired(working, shape)];
+    const terms = exists ? [presentUnexpired(working, shape), ...guardTerms(shape, guards)] : [absentOrExpired(working, shape)];
     stage(working, { kind: "check", key, terms, shape });
     return { kind: "staged" };
   }

@@ -1,6 +1,6 @@
 import type { Expected, UpsertEdgeWrite, UpsertWrite } from "../../ir/logical-write.ts";
-import type { Failure, Term } from "../../ir/write-plan.ts";
-import { isExpired, isOfShape } from "../../requests/decode-item.ts";
+import type { Failure } from "../../ir/write-plan.ts";
+import { isOfShape } from "../../requests/decode-item.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import { planLink, planRelink } from "./plan-edge.ts";
 import { planCreate, planUpdate } from "./plan-item.ts";
@@ -9,6 +9,7 @@ import {
   type EdgeBetween,
   EXISTS,
   imageOf,
+  isGone,
   knownImage,
   locate,
   type Planned,
@@ -19,7 +20,6 @@ import {
 
 // The write requires what was guessed. An item that shows otherwise refuses it, and is planned with from then on.
 const GUESSED: Failure = { reason: "staleRead", guessed: true };
-const there: Term = { kind: "present", failure: GUESSED };
 
 /** The two writes of an upsert, planned by the term or failure under which they are planned anew. */
 interface Choice {
@@ -29,13 +29,8 @@ interface Choice {
 }
 
 const choose = (working: WorkingSet, { shape }: Pick<EdgeCopy, "shape">, image: Item | null | undefined, choice: Choice): Planned => {
-  const { catalog, given } = working;
-  // No term tells an item that has expired from one that has not, and an expired one counts as absent.
-  const isNew =
-    image === undefined
-      ? choice.expect === "new" || shape.ttl !== undefined
-      : image === null || (shape.ttl !== undefined && isExpired(catalog, image, given.livingAt));
-  if (image && !isOfShape(catalog, shape, image)) return { kind: "failure", failure: EXISTS };
+  const isNew = image === undefined ? choice.expect === "new" : isGone(working, shape, image);
+  if (image && !isOfShape(working.catalog, shape, image)) return { kind: "failure", failure: EXISTS };
   const planned = isNew ? choice.create() : choice.update();
   if (planned?.kind === "staged") return { ...planned, created: isNew };
   // Rules read the item before a change; it may not be there.
@@ -53,7 +48,7 @@ export const planUpsert = (working: WorkingSet, write: UpsertWrite): Planned => 
   return choose(working, entry, known(working, key), {
     expect,
     create: () => planCreate(working, create, GUESSED),
-    update: () => planUpdate(working, update, there),
+    update: () => planUpdate(working, update, GUESSED),
   });
 };
 
@@ -74,6 +69,6 @@ export const planUpsertEdge = (working: WorkingSet, write: UpsertEdgeWrite): Pla
   return choose(working, own, image, {
     expect,
     create: () => planLink(working, create, GUESSED),
-    update: () => planRelink(working, update, there),
+    update: () => planRelink(working, update, GUESSED),
   });
 };

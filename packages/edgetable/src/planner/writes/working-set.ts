@@ -18,7 +18,7 @@ import {
 } from "../../ir/write-plan.ts";
 import { exactText, renderPrefix, renderTemplate } from "../../keys/template.ts";
 import { decimalIn, keepDigits } from "../../requests/attribute-value.ts";
-import { decodeItem } from "../../requests/decode-item.ts";
+import { decodeItem, isExpired } from "../../requests/decode-item.ts";
 import { encodeItem, keyIfComplete, keyOf, keyOfItem, typeAttributeValue, VERSION } from "../../requests/encode-item.ts";
 import { type Catalog, type EdgeEntry, kindMarks, type NodeEntry, ownerFields, type PartEntry, type Shape } from "../../schema/catalog.ts";
 import { NODE_REVISION, derivedNames } from "../../schema/facts.ts";
@@ -186,11 +186,25 @@ export const openWorkingSet = (catalog: Catalog, images: Images, given: Given = 
   write: 0,
 });
 
+/** The time before which items of a shape count as absent; undefined if they never do. */
+const expiryOf = ({ catalog, given: { livingAt } }: WorkingSet, { ttl }: Shape): (Term & { readonly kind: "absent" })["expired"] =>
+  ttl === undefined || catalog.ttl === undefined || livingAt === undefined ? undefined : { attribute: catalog.ttl, before: livingAt };
+
+/** True if there is no item, or only an expired one; undefined is an item that was not read. */
+export const isGone = ({ catalog, given: { livingAt } }: WorkingSet, { ttl }: Shape, image: Item | null | undefined): boolean =>
+  image === null || (image !== undefined && ttl !== undefined && isExpired(catalog, image, livingAt));
+
 /** The term of a row that is created: there is no item, or only an expired one. */
-export const absentOrExpired = ({ catalog, given: { livingAt } }: WorkingSet, { ttl }: Shape, failure: Failure = EXISTS): Term =>
-  ttl === undefined || catalog.ttl === undefined || livingAt === undefined
-    ? { kind: "absent", failure }
-    : { kind: "absent", expired: { attribute: catalog.ttl, before: livingAt }, failure };
+export const absentOrExpired = (working: WorkingSet, shape: Shape, failure: Failure = EXISTS): Term => {
+  const expired = expiryOf(working, shape);
+  return expired ? { kind: "absent", expired, failure } : { kind: "absent", failure };
+};
+
+/** The term of a row that is changed, or of a node that a row needs: there is such an item, and it has not expired. */
+export const presentUnexpired = (working: WorkingSet, shape: Shape, failure: Failure = NOT_FOUND): Term => {
+  const expired = expiryOf(working, shape);
+  return expired ? { kind: "present", expired, failure } : { kind: "present", failure };
+};
 
 /** The terms that the caller set: the item's version, and conditions. */
 export const guardTerms = (shape: Shape, guards: Guards): readonly Term[] => {

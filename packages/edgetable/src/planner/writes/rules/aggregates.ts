@@ -30,6 +30,7 @@ import {
   type ItemRule,
   knownImage,
   type Look,
+  presentUnexpired,
   type RowChange,
   STALE,
   type Subject,
@@ -270,9 +271,9 @@ const settleNode = (
     const shown = Object.fromEntries(Object.entries(set).map(([name, value]) => [name, encodeValue(value, name)]));
     return { kind: "update", key, terms: [], shape, changes: { set: shown, remove, add: numbers, append: {} } };
   }
+  const there = needing?.failure ? presentUnexpired(working, shape, needing.failure) : ({ kind: "present", failure: STALE } as const);
   const image = knownImage(working, key);
-  if (image !== null && changed.length === 0)
-    return { kind: "check", key, terms: [{ kind: "present", failure: needing?.failure ?? STALE }, ...marked], shape };
+  if (image !== null && changed.length === 0) return { kind: "check", key, terms: [there, ...marked], shape };
   if (image === null) {
     // What a node that is gone had counted is not counted anywhere, nor what an edge to it, which a deletion removes, would add.
     return needing ? { kind: "failure", of: needing } : { kind: "check", key, terms: [{ kind: "absent", failure: STALE }], shape };
@@ -296,7 +297,6 @@ const settleNode = (
   const { set, remove } = image && showsAverage ? averages(node, image, sums) : { set: {}, remove: [] };
   const add = Object.fromEntries(Object.entries(exact).map(([name, sum]) => [name, readDecimal(sum)]));
   const changes = { set, remove, add, append: {} };
-  const there: Term = { kind: "present", failure: needing?.failure ?? STALE };
   const update = changeItem(working, {
     shape,
     key,

@@ -25,6 +25,7 @@ import {
   type Digits,
   type EdgeBetween,
   imageOf,
+  isGone,
   type ItemRule,
   type Look,
   type OtherRules,
@@ -183,7 +184,7 @@ const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, { row }, im
       const image = imageOf(working, { shape, key }, `its attributes are copied onto "${subject.entry.name}"`);
       const isNeeded =
         isChecked(subject) || source.copies.some((copy) => isFilledOnce(subject, copy)) || isCounted(catalog, subject, filled);
-      if (image === null && isNeeded) return { kind: "failure", failure: { reason: "endMissing", end, id: id.id } };
+      if (isNeeded && isGone(working, shape, image)) return { kind: "failure", failure: { reason: "endMissing", end, id: id.id } };
       if (image === null) continue;
       from = image && { row: decodeItem(catalog, shape, image), digits: digitsIn(shape, image) };
     }

@@ -22,8 +22,10 @@ import {
   type Contribution,
   type EdgeBetween,
   imageOf,
+  isGone,
   type ItemRule,
   knownImage,
+  presentUnexpired,
   type RowChange,
   type Settled,
   STALE,
@@ -131,8 +133,8 @@ const settleCounter = (working: WorkingSet, [first, ...more]: readonly [CounterD
   const owner = imageOf(working, { shape: set.entry.shape, key: node }, "it has no such counter yet: it must be there itself");
   if (owner === undefined) return undefined;
   // What is taken away from a node that is gone is not counted anywhere.
-  if (owner === null)
-    return tying ? { kind: "failure", of: tying } : { kind: "check", key, terms: [{ kind: "absent", failure: STALE }], shape: undefined };
+  if (tying && isGone(working, set.entry.shape, owner)) return { kind: "failure", of: tying };
+  if (owner === null) return { kind: "check", key, terms: [{ kind: "absent", failure: STALE }], shape: undefined };
   const item = { ...key, ...counterAttributes(working.catalog, set, id), ...RISES, ...add };
   return { kind: "put", key, item, terms: [{ kind: "absent", failure: STALE }], shape: undefined };
 };
@@ -143,7 +145,7 @@ const settleWitness = (working: WorkingSet, witnesses: readonly Witness[]): Writ
   if (!asked || !image) return null;
   const { key, entry } = asked;
   const failure = witnesses.find(({ ties }) => ties)?.failure ?? STALE;
-  const terms: Term[] = [{ kind: "present", failure }];
+  const terms: Term[] = [failure === STALE ? { kind: "present", failure } : presentUnexpired(working, entry.shape, failure)];
   if (failure !== STALE) terms.push({ kind: "equals", attribute: DELETING, value: undefined, failure });
   return { kind: "check", key, terms, shape: entry.shape };
 };

@@ -3,7 +3,7 @@ import { keyIfComplete } from "../../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry, EndEntry, PartEntry } from "../../../schema/catalog.ts";
 import { DELETING } from "../../../schema/system-items.ts";
 import type { Row } from "../../../util/row.ts";
-import { type Contribution, type ItemRule, kindTerms, type RowChange, unitedTerms } from "../working-set.ts";
+import { type Contribution, type ItemRule, kindTerms, presentUnexpired, type RowChange, unitedTerms } from "../working-set.ts";
 
 /** Edges of a type that go with a node: those that leave it (`out`) or that reach it (`in`). */
 export interface CascadeEnd {
@@ -98,11 +98,12 @@ export const requiredNodes: ItemRule<RequiredNode> = {
     }
     return subject.entry.definition.owner === "checked" ? ownerOf(catalog, subject.entry, after) : NONE;
   },
-  settle: ({ catalog }, contributions) => {
+  settle: (working, contributions) => {
+    const { catalog } = working;
     const [{ key, node: first }] = contributions;
     let terms: readonly Term[] = [];
     for (const { node, failure } of contributions) {
-      const own: Term[] = [{ kind: "present", failure }];
+      const own = [presentUnexpired(working, node.shape, failure)];
       if (cascades(catalog, node.name)) own.push({ kind: "equals", attribute: DELETING, value: undefined, failure });
       own.push(...kindTerms(catalog, node.shape, failure));
       terms = terms.length === 0 ? own : unitedTerms(terms, own);
