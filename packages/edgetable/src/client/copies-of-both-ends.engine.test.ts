@@ -29,6 +29,7 @@ describe.each(["once", "twice"] as const)("edges between nodes of one type that 
         follows: edge({
           from: "person",
           to: "person",
+          schema: z.object({ note: text.optional() }),
           ...(stored === "twice" && { stored }),
           copies: { from: { who: { of: "name" }, age: "age" }, to: { whom: { of: "name" }, ofAge: { of: "age", beyond } } },
           onDelete: cascade,
@@ -79,6 +80,39 @@ describe.each(["once", "twice"] as const)("edges between nodes of one type that 
     expect(await copiesOf(db)).toEqual({ "ann ann": { who: "Anna", whom: "Anna" }, "ann bob": { who: "Anna", whom: "bob" } });
     expect(await db.person.get(ann)).toMatchObject({ annSeen: 0 });
     expect(await verify(db, { settle: 0 })).toMatchObject({ clean: true, kinds: [] });
+  });
+
+  test("follow where one transaction changes both nodes", async () => {
+    const db = await open();
+    await db.follows.link(ann, bob).orThrow();
+    await db.follows.link(bob, ann).orThrow();
+    await db.follows.link(ann, ann).orThrow();
+    await db.follows.link(cid, ann).orThrow();
+    await db.transact([db.person.update(ann, { name: "Ann", age: 7 }), db.person.put({ ...bob, name: "Bob", age: 8 })]).orThrow();
+    expect(await copiesOf(db)).toEqual({
+      "ann bob": { who: "Ann", age: 7, whom: "Bob", ofAge: 8 },
+      "bob ann": { who: "Bob", age: 8, whom: "Ann", ofAge: 7 },
+      "ann ann": { who: "Ann", age: 7, whom: "Ann", ofAge: 7 },
+      "cid ann": { who: "cid", whom: "Ann", ofAge: 7 },
+    });
+    expect(await Promise.all([ann, bob, cid].map(async (one) => (await db.person.get(one))?.annSeen))).toEqual([1, 1, 1]);
+    await db
+      .transact([db.person.update(bob, { age: 9 }), db.person.update(ann, { remove: ["age"] }), db.person.update(cid, { name: "Cid" })])
+      .orThrow();
+    expect(await copiesOf(db)).toEqual({
+      "ann bob": { who: "Ann", whom: "Bob", ofAge: 9 },
+      "bob ann": { who: "Bob", age: 9, whom: "Ann" },
+      "ann ann": { who: "Ann", whom: "Ann" },
+      "cid ann": { who: "Cid", whom: "Ann" },
+    });
+    expect(await verify(db, { settle: 0 })).toMatchObject({ clean: true, kinds: [] });
+  });
+
+  test("are refused where the same transaction changes the edge as well", async () => {
+    const db = await open();
+    await db.follows.link(ann, bob).orThrow();
+    const calls = () => [db.person.update(ann, { name: "Ann" }), db.follows.relink(ann, bob, { note: "n" })] as const;
+    await expect(db.transact(calls())).rejects.toThrow(/calls 1 and 2 both write/);
   });
 
   test.runIf(stored === "once")("follow where a job changes the copies at one end", async () => {

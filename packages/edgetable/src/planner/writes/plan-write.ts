@@ -9,6 +9,7 @@ import type { Row } from "../../util/row.ts";
 import { usePathRules } from "./changed-row.ts";
 import { planLink, planPutEdge, planRelink, planUnlink } from "./plan-edge.ts";
 import { planCheck, planCreate, planDelete, planPut, planUpdate } from "./plan-item.ts";
+import { finishDerived } from "./rules/index.ts";
 import type * as Upserts from "./plan-upsert.ts";
 import { type Given, openWorkingSet, type Planned, settle, type WorkingSet } from "./working-set.ts";
 
@@ -135,6 +136,7 @@ export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], im
     rows.push(row && hasFacts(catalog) ? Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith("~"))) : row);
     if (planned?.created !== undefined) (created ??= [])[at] = planned.created;
   }
+  finishDerived(working);
   const items = settle(working);
   const { needs, unvalidated, jobs } = working;
   if (needs.length > 0 || unvalidated.length > 0)

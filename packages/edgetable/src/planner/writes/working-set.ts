@@ -105,6 +105,29 @@ export interface OtherRules {
   readonly stageDerived: (working: WorkingSet, change: RowChange) => void;
 }
 
+/** An edge or part, as it was found, whose copies change with the nodes that it copies from. */
+export interface CopyRefresh {
+  /** The first write of the call that changes one of these nodes. */
+  readonly write: number;
+  readonly subject: Exclude<Subject, { readonly kind: "node" }>;
+  readonly shape: Shape;
+  readonly item: Item;
+  readonly row: Row;
+  /** All places where it is stored, its own one first. */
+  readonly places: readonly [Place, ...Place[]];
+  /** New values, by the names of the copies. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Their numbers, as the nodes hold them. */
+  readonly digits: ReadonlyMap<string, AttributeValue | undefined>;
+  readonly isRefreshed: boolean;
+}
+
+/** A place where a row is stored. */
+interface Place {
+  readonly shape: Shape;
+  readonly row: Row;
+}
+
 /** A derived fact that is stored in items other than the row's. */
 export interface ItemRule<C extends Contribution = Contribution> {
   readonly name: string;
@@ -114,8 +137,10 @@ export interface ItemRule<C extends Contribution = Contribution> {
   looksAt?(catalog: Catalog, change: RowChange): Look | undefined;
   /** Adds attributes that follow from other rows to a row that is written whole; `image` is the item before. */
   fill?(working: WorkingSet, subject: Subject, filled: FilledRow, image: Item | null | undefined): Filled;
-  /** Stages the changes of other rows that follow from a change; notes what it has to read for them. */
-  spread?(working: WorkingSet, change: RowChange, others: OtherRules): void;
+  /** Notes the changes of other rows that follow from a change, and what it has to read for them. */
+  spread?(working: WorkingSet, change: RowChange): void;
+  /** Stages the changes that {@link spread} has noted, once all writes of the call are planned. */
+  finish?(working: WorkingSet, others: OtherRules): void;
   /** Pure and complete: also what a stream, a verification or a repair derives from a row. */
   contributions(catalog: Catalog, change: RowChange): readonly C[];
   /** One step for one item, from what all writes of the call contribute to it. */
@@ -145,6 +170,8 @@ export interface WorkingSet {
   readonly images: Images;
   readonly needs: ReadNeed[];
   readonly staged: Staged[];
+  /** Changes of edges and parts that follow from writes of nodes, by the row's own item. */
+  readonly refreshes: Map<string, CopyRefresh>;
   /** Rows that a schema has to pass before they are written. */
   readonly unvalidated: RowNeed[];
   readonly given: Given;
@@ -179,6 +206,7 @@ export const openWorkingSet = (catalog: Catalog, images: Images, given: Given = 
   images,
   needs: [],
   staged: [],
+  refreshes: new Map(),
   unvalidated: [],
   given,
   writes,
@@ -358,8 +386,9 @@ const groupByKey = (staged: readonly Staged[]): readonly Group[] => {
   return groups;
 };
 
-const failWrittenTwice = ({ key, members }: Group): never => {
-  const writes = [...new Set(members.map(({ write }) => write))];
+/** @throws {plan.unsupported} always: a sentence about the writes, by position, that write one item */
+export const failWrittenTwice = (key: Key, of: readonly number[]): never => {
+  const writes = [...new Set(of)].toSorted((a, b) => a - b);
   const calls = writes.map((at) => at + 1);
   const problem =
     calls.length > 1
@@ -367,6 +396,12 @@ const failWrittenTwice = ({ key, members }: Group): never => {
       : `call ${calls.join()} writes ${keyShown(key)} twice. Split the call, or give a derived fact behind it the freshness "stream".`;
   throw new EdgetableError("plan.unsupported", `A transaction writes an item once: ${problem}`, { details: { key, writes } });
 };
+
+const failTwice = ({ key, members }: Group): never =>
+  failWrittenTwice(
+    key,
+    members.map(({ write }) => write),
+  );
 
 const hasAnyOf = (one: object, other: object): boolean => Object.keys(one).some((name) => name in other);
 
@@ -408,16 +443,16 @@ const addToPut = (catalog: Catalog, put: PutStep, { set, remove, add }: Attribut
 const joinSteps = ({ catalog }: WorkingSet, group: Group, step: WriteItem, derived: WriteItem): WriteItem => {
   if (step.kind === "check") return { ...derived, terms: unitedTerms(step.terms, derived.terms) };
   if (derived.kind === "check") {
-    if (step.kind === "delete") return failWrittenTwice(group);
+    if (step.kind === "delete") return failTwice(group);
     const { isOwn } = group;
     return { ...step, terms: unitedTerms(step.terms, isOwn ? derived.terms.filter(({ kind }) => kind !== "present") : derived.terms) };
   }
-  if (derived.kind !== "update") return failWrittenTwice(group);
+  if (derived.kind !== "update") return failTwice(group);
   // What is added to a node that goes with the same call is not kept anywhere.
   if (step.kind === "delete") return step;
   if (step.kind === "put") return addToPut(catalog, step, derived.changes);
   const changes = joinUpdates(step.changes, derived.changes);
-  return changes ? { ...step, terms: unitedTerms(step.terms, derived.terms), changes } : failWrittenTwice(group);
+  return changes ? { ...step, terms: unitedTerms(step.terms, derived.terms), changes } : failTwice(group);
 };
 
 const settleGroup = (working: WorkingSet, group: Group): Settled => {
@@ -429,7 +464,7 @@ const settleGroup = (working: WorkingSet, group: Group): Settled => {
       const same = byRule.find(([{ name }]) => name === contribution.rule.name);
       if (same) same[1].push(contribution);
       else byRule.push([contribution.rule, [contribution]]);
-    } else if (own) return failWrittenTwice(group);
+    } else if (own) return failTwice(group);
     else own = item && ofItsKind(catalog, item);
   }
   let isPending = false;

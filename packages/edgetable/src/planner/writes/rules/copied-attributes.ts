@@ -6,7 +6,7 @@ import { exactText, renderTemplate } from "../../../keys/template.ts";
 import { decodeValue } from "../../../requests/attribute-value.ts";
 import { decodeItem, shapeOf } from "../../../requests/decode-item.ts";
 import { digitsIn, keyIfComplete, keyOf } from "../../../requests/encode-item.ts";
-import type { Catalog, EdgeEntry, NodeEntry, PartEntry, Shape } from "../../../schema/catalog.ts";
+import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../../../schema/catalog.ts";
 import { endTypes } from "../../../schema/definition.ts";
 import { type CopyFact, COPY_REVISION, isKeptInNode, NODE_REVISION } from "../../../schema/facts.ts";
 import { placeText } from "../../../schema/stored-id.ts";
@@ -22,6 +22,7 @@ import { changedRow, isChanged } from "../changed-row.ts";
 import {
   contribute,
   type Contribution,
+  type CopyRefresh,
   type Digits,
   type EdgeBetween,
   imageOf,
@@ -40,7 +41,7 @@ import {
 } from "../working-set.ts";
 import { aggregatesOver, counts } from "./aggregates.ts";
 import { changeItem, unchangedFields } from "./computed-attributes.ts";
-import { edgeCopies, type EdgeCopy } from "./edge-copies.ts";
+import { edgeCopies } from "./edge-copies.ts";
 import { changedExactly, type ExactRow, exactRows, sameField, withDigits } from "./stored-digits.ts";
 
 type End = "from" | "to";
@@ -260,21 +261,13 @@ interface CopySpread {
   readonly entry: NodeEntry;
   /** New values, by the names of the copies. */
   readonly values: Readonly<Record<string, unknown>>;
-  readonly others: OtherRules;
   readonly end: End;
   /** A job changes the copies, if a transaction does not hold them. */
   readonly byJob: boolean;
   /** True if jobs change these copies now and then: a slow one must see that a transaction came before it. */
   readonly isRefreshed: boolean;
-  readonly loops: Loops;
-}
-
-/** The edges of a type that lead from the node to itself: they are listed at both ends and changed once, with the copies from either. */
-interface Loops {
-  values: Readonly<Record<string, unknown>>;
-  /** Their numbers, as the node holds them. */
-  readonly digits: Map<string, AttributeValue | undefined>;
-  areStaged: boolean;
+  /** The numbers in `values`, as the node holds them. */
+  readonly digits: ReadonlyMap<string, AttributeValue | undefined>;
 }
 
 const tooMany = (name: string, node: string, items: number): never => {
@@ -304,20 +297,26 @@ const stageJob = (working: WorkingSet, onto: CopyFact["onto"], { node, entry, en
 };
 
 /** A row with copies, as it was found, and all places where it is stored. */
-interface Copying {
-  readonly subject: Exclude<Subject, { readonly kind: "node" }>;
-  readonly shape: Shape;
-  readonly item: Item;
-  readonly row: Row;
-  readonly places: readonly EdgeCopy[];
-}
+type Copying = Pick<CopyRefresh, "subject" | "shape" | "item" | "row" | "places">;
+
+/**
+ * Notes the change of copies on an edge or part. An edge is listed at both of its nodes, which may be one node, or change in the
+ * same call: it changes once, with the copies from either.
+ */
+const noteRefresh = (working: WorkingSet, copying: Copying, { values, digits, isRefreshed }: CopySpread): void => {
+  if (isWrittenWhole(working, copying)) return;
+  const { catalog, refreshes, write } = working;
+  const [{ shape, row }] = copying.places;
+  const id = keyId(keyOf(catalog, shape, row));
+  const noted = refreshes.get(id) ?? { ...copying, write, values: {}, digits: new Map(), isRefreshed };
+  refreshes.set(id, { ...noted, values: { ...noted.values, ...values }, digits: new Map([...noted.digits, ...digits]) });
+};
 
 /** Stages the change of copies in all places where an edge or part is stored, and what other nodes count of it. */
-const stageRefresh = (working: WorkingSet, copying: Copying, { values, others, isRefreshed: rises, loops }: CopySpread): void => {
-  const { subject, shape: found, item: image, row: before, places } = copying;
-  if (isWrittenWhole(working, copying)) return;
+const stageRefresh = (working: WorkingSet, refresh: CopyRefresh, others: OtherRules): void => {
+  const { subject, shape: found, item: image, row: before, places, values, isRefreshed: rises } = refresh;
   const { catalog, given } = working;
-  const digits: Digits = (field) => loops.digits.get(field);
+  const digits: Digits = (field) => refresh.digits.get(field);
   const changes = { set: {} as Record<string, unknown>, remove: [] as string[], add: {}, append: {} };
   for (const name in values) {
     if (values[name] === undefined) changes.remove.push(name);
@@ -338,7 +337,7 @@ const stageRefresh = (working: WorkingSet, copying: Copying, { values, others, i
 
 const spreadOverEdges = (working: WorkingSet, entry: EdgeEntry, what: CopySpread): void => {
   const { catalog } = working;
-  const { node, entry: source, end, loops } = what;
+  const { node, entry: source, end } = what;
   const direction = end === "from" ? "out" : "in";
   const template = source.shape.keys[catalog.index.partitionKey];
   const partition = defined(template && renderTemplate(template, node.id), "the partition of a node");
@@ -369,12 +368,8 @@ const spreadOverEdges = (working: WorkingSet, entry: EdgeEntry, what: CopySpread
       return { type: shape[at] ?? "", id };
     };
     const between: EdgeBetween = { kind: "edge", entry, from: endIn("from"), to: endIn("to") };
-    const copying: Copying = { subject: between, shape, item, row, places: edgeCopies(between, row) };
-    const isLoop = exactText(between.from) === exactText(between.to);
-    if (!isLoop) stageRefresh(working, copying, what);
-    else if (!loops.areStaged) stageRefresh(working, copying, { ...what, values: loops.values });
+    noteRefresh(working, { subject: between, shape, item, row, places: edgeCopies(between, row) }, what);
   }
-  loops.areStaged = true;
 };
 
 const spreadOverParts = (working: WorkingSet, entry: PartEntry, what: CopySpread): void => {
@@ -385,13 +380,13 @@ const spreadOverParts = (working: WorkingSet, entry: PartEntry, what: CopySpread
   for (const item of found) {
     const row = { ...decodeItem(catalog, entry.shape, item), ...node.id };
     const { shape } = entry;
-    stageRefresh(working, { subject: { kind: "part", entry }, shape, item, row, places: [{ shape, row }] }, what);
+    noteRefresh(working, { subject: { kind: "part", entry }, shape, item, row, places: [{ shape, row }] }, what);
   }
 };
 
 /** True if a job is to change what was found, because it would be too much for the transaction together with the rest. */
-const isTooMuch = ({ staged }: WorkingSet, found: readonly Item[], { byJob }: CopySpread): boolean =>
-  byJob && staged.length + found.length * MOST_PLACES > TRANSACTION_ITEMS;
+const isTooMuch = ({ staged, refreshes }: WorkingSet, found: readonly Item[], { byJob }: CopySpread): boolean =>
+  byJob && staged.length + (refreshes.size + found.length) * MOST_PLACES > TRANSACTION_ITEMS;
 
 const listOf = (
   working: WorkingSet,
@@ -406,7 +401,7 @@ const listOf = (
   return items;
 };
 
-const spread = (working: WorkingSet, change: RowChange, others: OtherRules): void => {
+const spread = (working: WorkingSet, change: RowChange): void => {
   const { subject, before, after, changes } = change;
   if (subject.kind !== "node" || !after) return;
   const { catalog } = working;
@@ -414,20 +409,16 @@ const spread = (working: WorkingSet, change: RowChange, others: OtherRules): voi
   const isNew = before === null;
   const id = Object.fromEntries(entry.idFields.map((field) => [field, after[field]]));
   const exact = exactRows(change);
-  const loopsOf = new Map<EdgeEntry | PartEntry, Loops>();
   const changed = spreadPlaces(catalog, entry.name).flatMap(({ onto, copies, end }): (readonly [Onto, CopySpread])[] => {
     const concerned = copies.filter(({ of }) =>
       changes ? isChanged(changes, of) : isNew ? own(after, of) !== undefined : !sameField(entry.shape, exact.before, exact.after, of),
     );
     if (concerned.length === 0) return [];
-    const loops = loopsOf.get(onto.entry) ?? { values: {}, digits: new Map(), areStaged: false };
     const values = Object.fromEntries(concerned.map(({ attribute, of }) => [attribute, own(exact.after.row ?? after, of)]));
-    for (const { attribute, of } of concerned) loops.digits.set(attribute, exact.after.digits?.(of));
-    loops.values = { ...loops.values, ...values };
-    loopsOf.set(onto.entry, loops);
+    const digits = new Map(concerned.map(({ attribute, of }) => [attribute, exact.after.digits?.(of)]));
     const byJob = concerned.every(({ beyond }) => beyond === "job");
     const rises = copiesOnto(catalog, onto).some(isRefreshed);
-    return [[onto, { node: { type: entry.name, id }, entry, values, others, end, byJob, isRefreshed: rises, loops }]];
+    return [[onto, { node: { type: entry.name, id }, entry, values, digits, end, byJob, isRefreshed: rises }]];
   });
   for (const [onto, what] of changed) {
     if (onto.kind === "edge") {
@@ -438,6 +429,13 @@ const spread = (working: WorkingSet, change: RowChange, others: OtherRules): voi
     }
     // A part that comes after the list raises the node's revision, which must have been read before the list.
     else if (before !== undefined && (!isNew || onto.entry.definition.owner !== "checked")) spreadOverParts(working, onto.entry, what);
+  }
+};
+
+const finish: NonNullable<ItemRule["finish"]> = (working, others) => {
+  for (const refresh of working.refreshes.values()) {
+    working.write = refresh.write;
+    stageRefresh(working, refresh, others);
   }
 };
 
@@ -496,4 +494,5 @@ export const copiedAttributes: ItemRule<Requirement> = {
   contributions: requirementsOf,
   settle: settleRequirements,
   spread,
+  finish,
 };

@@ -120,6 +120,11 @@ export const fill = (working: WorkingSet, subject: Subject, row: Row, image: Ite
 export const stageDerived = (working: WorkingSet, change: RowChange): void => {
   for (const rule of rulesOf(working.catalog)) {
     for (const one of rule.contributions(working.catalog, change)) contribute(working, one);
-    rule.spread?.(working, change, { looksAt, stageDerived });
+    rule.spread?.(working, change);
   }
+};
+
+/** Stages what follows from all writes of a call together. */
+export const finishDerived = (working: WorkingSet): void => {
+  for (const rule of rulesOf(working.catalog)) rule.finish?.(working, { looksAt, stageDerived });
 };
