@@ -167,3 +167,52 @@ test("orThrow gives what was written, and names the calls that failed", async ()
     { reason: "notFound" },
   ]);
 });
+
+test("two writes of one item that is not there are refused, also where one of them reads the item first", async () => {
+  const schema = z.object({ id: z.string(), mail: z.string(), at: z.string().optional() });
+  const since = z.object({ since: z.string() });
+  const graph = defineGraph({
+    table: engine.freshTableName("twice"),
+    nodes: {
+      plain: node({ key: "PLAIN#{id}", schema }),
+      unique: node({ key: "UNIQUE#{id}", schema, unique: ["mail"] }),
+      whole: node({ key: "WHOLE#{id}", schema, validate: "row" }),
+      held: node({ key: "HELD#{id}", schema }),
+    },
+    parts: { line: part({ of: "held", key: "LINE#{n:4}", schema: z.object({ n: z.int(), sku: z.string() }), validate: "row" }) },
+    edges: {
+      knows: edge({ from: "held", to: "held", symmetric: true, schema: since, validate: "row", ends: "unchecked" }),
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const row = { id: "x", mail: "m" };
+  const [x, y] = [{ id: "x" }, { id: "y" }];
+  const pairs = () =>
+    (["plain", "unique", "whole"] as const)
+      .flatMap((name) => [
+        [db[name].create(row), db[name].update(x, { mail: "n" })],
+        [db[name].create(row), db[name].delete(x)],
+        [db[name].put(row), db[name].update(x, { mail: "n" })],
+        [db[name].upsert(row, { mail: "n" }), db[name].update(x, { mail: "n" })],
+      ])
+      .concat([
+        [db.line.create(x, { n: 1, sku: "s" }), db.line.update(x, { n: 1 }, { sku: "t" })],
+        [db.knows.link(x, y, { since: "1" }), db.knows.relink(x, y, { since: "2" })],
+        [db.knows.link(x, y, { since: "1" }), db.knows.relink(y, x, { since: "2" })],
+      ] as never);
+  for (const at of pairs().keys()) {
+    for (const turned of [false, true]) {
+      const pair = pairs()[at]!;
+      const calls = [db.plain.create({ id: "other", mail: "o" }), ...(turned ? pair.toReversed() : pair)];
+      const refused = await db.transact(calls).catch((error: unknown) => error);
+      expect([at, turned, isEdgetableError(refused, "plan.unsupported") && refused.message]).toEqual([
+        at,
+        turned,
+        expect.stringMatching(/^A transaction writes an item once: calls 2 and 3 both write /),
+      ]);
+    }
+  }
+  const other = await db.transact([db.unique.create(row), db.unique.update(y, { mail: "n" })]);
+  expect(other).toMatchObject({ ok: false, outcomes: [{ reason: "rolledBack" }, { reason: "notFound" }] });
+});

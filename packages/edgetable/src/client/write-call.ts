@@ -192,6 +192,7 @@ export const transactOf =
     const make = async (run: RunOptions): Promise<Report<Outcome>> => {
       const context = { ...driver.context(run), token };
       const result = await runWrites(driver.session, await validated(driver, writes), context);
+      if (!result.ok) (await import("../planner/writes/written-twice.ts")).refuseWrittenTwice(driver.catalog, writes, result.failed);
       const finished = result.ok && result.jobs ? await finishJobs(driver, result.jobs, { run, context }) : undefined;
       const outcomes = writes.map((_, at) => outcomeOf(result, at, context));
       const { cost } = finished ?? context.meter;
