@@ -97,6 +97,16 @@ describe("a node whose key holds its id in lower case", () => {
     expect(await db.student.get({ studentId: "s-ann" })).toBeUndefined();
   });
 
+  test("may be stated in another case in the row of its part", async () => {
+    const { db } = await open();
+    const row = { studentId: "s-ANN", at: "1", words: "w" };
+    const other = { ...row, studentId: "S-Bob" };
+    await db.note.put({ studentId: "S-Ann" }, row).orThrow();
+    expect(() => db.note.put({ studentId: "S-Ann" }, other)).toThrow(
+      /^"studentId" in the row of "note" is "S-Bob", and the call names the "student" with "S-Ann"\./,
+    );
+  });
+
   test("keeps the id as it is in keys that are not in lower case, whoever changes it", async () => {
     const { db, table, sent } = await open();
     await db.student.create({ ...ann, city: "Oslo" }).orThrow();

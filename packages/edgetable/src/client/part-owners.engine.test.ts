@@ -106,3 +106,35 @@ test("a part without its node's id is refused with the arguments it takes", () =
     'Expected an object for the row of "line", after the id of its "order", such as { name: … }, got undefined.',
   );
 });
+
+test("a row that names another owner than the call is refused, in every write of it", async () => {
+  const [old, next] = [{ orderId: "O20" }, { orderId: "O21" }];
+  await lab.node("order").create(old).orThrow();
+  await lab.node("order").create(next).orThrow();
+  await lab.part("line").create(old, { n: 1, text: "a" }).orThrow();
+  const row = { ...old, n: 1, text: "a" };
+  const says = /^"orderId" in the row of "line" is "O20", and the call names the "order" with "O21"\. Leave "orderId" out of the row/;
+  const line = lab.part("line");
+  const writes = [() => line.put(next, row), () => line.create(next, row), () => line.upsert(next, row, { text: "b" })];
+  for (const write of writes) expect(write).toThrow(says);
+  await line.put(old, { ...row, text: "c" }).orThrow();
+  const { orderId: _orderId, ...without } = row;
+  await line.put(next, without).orThrow();
+  const load = loadOf(lab.driver);
+  const report = await load([
+    { part: "line", owner: next, row: { ...row, n: 2 } },
+    { part: "line", owner: next, row: { ...next, n: 3 } },
+  ] as never);
+  expect(report).toMatchObject({
+    items: 1,
+    failed: 1,
+    failures: [{ error: { code: "schema.invalidValue", message: expect.stringMatching(says) } }],
+  });
+  expect(Object.keys(await lab.items()).filter((key) => key.startsWith("ORDER#O2"))).toEqual([
+    "ORDER#O20 / #",
+    "ORDER#O20 / LINE#0001",
+    "ORDER#O21 / #",
+    "ORDER#O21 / LINE#0001",
+    "ORDER#O21 / LINE#0003",
+  ]);
+});

@@ -1,9 +1,10 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { DeleteWrite, EndId, LinkWrite, LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
+import { inKeysCase, sameValue } from "../keys/template.ts";
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../schema/catalog.ts";
 import { checkEnd, checkKey, checkNodeId, ofTenant } from "../schema/check-values.ts";
 import { timesOf } from "../schema/timestamps.ts";
-import { checkOptions, namesIn, type OptionChecks } from "../util/check-options.ts";
+import { checkOptions, namesIn, type OptionChecks, shown } from "../util/check-options.ts";
 import { defined } from "../util/invariant.ts";
 import { own, type Row } from "../util/row.ts";
 import {
@@ -160,13 +161,28 @@ const partItems = (catalog: Catalog, entry: PartEntry) => {
   const owner = defined(catalog.nodes[entry.definition.of], `the owner of "${entry.name}"`);
   const written = writtenType(entry.name, entry.definition, [...entry.idFields, ...owner.idFields], entry.shape);
   const ownerOf = (id: Row): Row => checkNodeId(catalog, owner, id);
+  /** A row that was read before names its owner, and may be written under that one only. */
+  const checkOwner = (id: Row, input: Row): void => {
+    for (const field of owner.idFields) {
+      const [named, stated] = [id[field], own(input, field)];
+      const inKey = (value: unknown): unknown => inKeysCase(owner.shape.folded[field], value);
+      if (stated === undefined || sameValue(inKey(named), inKey(stated))) continue;
+      throw new EdgetableError(
+        "schema.invalidValue",
+        `"${field}" in the row of "${entry.name}" is ${shown(stated)}, and the call names the "${owner.name}" with ${shown(named)}. Leave "${field}" out of the row.`,
+        { details: { attribute: field, value: stated } },
+      );
+    }
+  };
   const rowOf = (node: Row, input: Row): Row => {
     const names = namesIn(input, `the row of "${entry.name}", after the id of its "${owner.name}"`);
     checkOwnNames(
       written,
       names.filter((field) => !owner.idFields.includes(field)),
     );
-    return { ...withoutComputed(written, input), ...ownerOf(node) };
+    const id = ownerOf(node);
+    checkOwner(id, input);
+    return { ...withoutComputed(written, input), ...id };
   };
   const newRowOf = (node: Row, input: Row): Row => {
     refuseComputed(written, input);
