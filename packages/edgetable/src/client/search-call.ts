@@ -7,7 +7,7 @@ import { readWhere } from "../ir/condition.ts";
 import { contradict } from "../ir/holds.ts";
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { exactText } from "../keys/template.ts";
-import { inShape } from "../planner/access-path.ts";
+import { inShape, TABLE_ITSELF } from "../planner/access-path.ts";
 import { filterRules } from "../planner/filter-rules.ts";
 import { planRead } from "../planner/plan.ts";
 import { impliedKeys, searching } from "../planner/search-path.ts";
@@ -20,6 +20,7 @@ import {
   type SearchState,
   type SearchWant,
   type SpreadLists,
+  type ValueList,
 } from "../query/search.ts";
 import { partitionsOf } from "../requests/encode-partitions.ts";
 import { bindQuery, type Binding } from "../requests/encode-read.ts";
@@ -35,9 +36,6 @@ import type { Read, SearchPageOptions } from "./page-types.ts";
 
 /** Upper bound of the partitions that one search reads: the values of a list times the shards. */
 const MAX_LANES = 1000;
-
-/** Upper bound of the lists whose values are combined to fill a key. */
-const MAX_LISTS = 4;
 
 const planners = { searching, filtering: filterRules };
 
@@ -121,6 +119,31 @@ const tooManyLanes = (partitions: number, values: number): EdgetableError =>
     { details: { partitions, values } },
   );
 
+const fillsKeys = ({ catalog }: Driver, { plan }: PlannedSearch, lists: readonly ValueList[]): boolean =>
+  plan.sources.every((step) => step.kind === "query" && lists.every(({ path }) => isKeyed(catalog, step, path)));
+
+const oneOfEach = (lists: readonly ValueList[]): SpreadLists =>
+  spreadOver(lists.map((list) => ({ ...list, members: list.members.slice(0, 1) })));
+
+/** The lists that fill a key of an index together, as few as do; undefined if there are none, or if one alone does. */
+const listsFilling = (driver: Driver, state: SearchState, want: SearchWant): readonly ValueList[] | undefined => {
+  const wayOver = (lists: readonly ValueList[]) => attempt(() => planned(driver, { state, want, spread: oneOfEach(lists) }));
+  const fill = (lists: readonly ValueList[]): boolean => {
+    const way = wayOver(lists);
+    return !(way instanceof EdgetableError) && fillsKeys(driver, way, lists);
+  };
+  const all = listsOf(state);
+  const way = wayOver(all);
+  if (way instanceof EdgetableError) return undefined;
+  let lists = all.filter((list) => fillsKeys(driver, way, [list]));
+  if (lists.length < 2 || !fill(lists)) return undefined;
+  for (const list of lists.toReversed()) {
+    const others = lists.filter((one) => one !== list);
+    if (others.length > 1 && fill(others)) lists = others;
+  }
+  return lists;
+};
+
 /**
  * Plans a search. If an index has the values of a list (`in`) in its keys, the search is one Query for each value, merged.
  * If another condition finds the rows at a lower predicted price, the list filters those rows. If only several lists together
@@ -134,21 +157,28 @@ const planSearch = (driver: Driver, state: SearchState, want: SearchWant): Plann
   const unitsOf = ({ plan, binding }: PlannedSearch): number =>
     explainRead(driver.catalog, { plan, binding, livingAt: undefined }).cost.readUnits;
   const whole = attempt(() => planned(driver, { state, want }));
-  const waysOver = (size: number): readonly PlannedSearch[] =>
-    listsOf(state, size).flatMap((lists) => {
+  const waysOver = (sets: readonly (readonly ValueList[])[]): readonly PlannedSearch[] =>
+    sets.flatMap((lists) => {
       const combinations = lists.reduce((product, { members }) => product * members.length, 1);
       // More than one search may read are refused if one of them would find its rows.
-      const spread = spreadOver(combinations > MAX_LANES ? lists.map((list) => ({ ...list, members: list.members.slice(0, 1) })) : lists);
+      const spread = combinations > MAX_LANES ? oneOfEach(lists) : spreadOver(lists);
       const way = attempt(() => planned(driver, { state, want, spread }));
-      if (way instanceof EdgetableError) return [];
-      if (!way.plan.sources.every((step) => step.kind === "query" && lists.every(({ path }) => isKeyed(driver.catalog, step, path))))
-        return [];
+      if (way instanceof EdgetableError || !fillsKeys(driver, way, lists)) return [];
       if (combinations > MAX_LANES) throw tooManyLanes(combinations, combinations);
       return [withDistinctSources(driver.catalog, way)];
     });
-  let ways = whole instanceof EdgetableError ? waysOver(1) : [whole, ...waysOver(1)];
-  const lists = state.conditions.filter(({ operator }) => operator === "in").length;
-  for (let size = 2; ways.length === 0 && size <= Math.min(lists, MAX_LISTS); size++) ways = waysOver(size);
+  const lists = listsOf(state);
+  const single = waysOver(lists.map((list) => [list]));
+  let ways = whole instanceof EdgetableError ? single : [whole, ...single];
+  if (ways.length === 0 && lists.length > 1) {
+    const indexes = state.index === undefined ? [TABLE_ITSELF, ...driver.catalog.indexes.flatMap(({ name }) => name ?? [])] : [state.index];
+    const sets = indexes.flatMap((index) => {
+      const filling = listsFilling(driver, { ...state, index }, want);
+      return filling ? [filling] : [];
+    });
+    const sizes = [...new Set(sets.map(({ length }) => length))].toSorted((a, b) => a - b);
+    for (const size of sizes) if (ways.length === 0) ways = waysOver(sets.filter(({ length }) => length === size));
+  }
   const [best] = ways.map((way) => ({ way, units: unitsOf(way) })).toSorted((a, b) => a.units - b.units);
   if (!best) throw defined(whole instanceof EdgetableError ? whole : undefined, "why no index serves a search");
   const { way } = best;

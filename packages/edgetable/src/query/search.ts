@@ -45,7 +45,7 @@ const comparedBy = (conditions: readonly Condition[], operators: ReadonlySet<Con
 ];
 
 /** A list of values (`in`) of a field. */
-interface ValueList {
+export interface ValueList {
   readonly path: string;
   /** The slot of the list. */
   readonly slot: number;
@@ -62,21 +62,19 @@ export interface SpreadLists {
 export const spreadValues = ({ values }: SearchState, spread: SpreadLists | undefined): readonly unknown[] =>
   spread ? [...values, ...spread.combinations.flat()] : values;
 
-const chosen = (lists: readonly ValueList[], size: number): readonly (readonly ValueList[])[] => {
-  if (size === 0) return [[]];
-  return lists.flatMap((list, at) => chosen(lists.slice(at + 1), size - 1).map((rest) => [list, ...rest]));
-};
-
 /**
- * The combinations of so many lists of a search over which it may be spread, each with distinct values. No key holds null:
- * a list with null filters what was read.
+ * The lists over whose distinct values a search may be spread, one of each field. No key holds null: a list with null filters
+ * what was read.
  */
-export const listsOf = ({ conditions, values }: SearchState, size: number): readonly (readonly ValueList[])[] => {
-  const lists = conditions.flatMap(({ path, operator, slot }) => {
+export const listsOf = ({ conditions, values }: SearchState): readonly ValueList[] => {
+  const lists = new Map<string, ValueList>();
+  for (const { path, operator, slot } of conditions) {
     const members = operator === "in" ? distinctValues(values[slot] as readonly unknown[]) : [];
-    return members.length === 0 || members.includes(null) ? [] : [{ path, slot, members }];
-  });
-  return chosen(lists, size).filter((some) => new Set(some.map(({ path }) => path)).size === size);
+    if (members.length === 0 || members.includes(null)) continue;
+    const other = lists.get(path);
+    if (!other || members.length < other.members.length) lists.set(path, { path, slot, members });
+  }
+  return [...lists.values()];
 };
 
 /** A search spread over the values of some of its lists. */
