@@ -1,5 +1,5 @@
 import { runChecks, type RunOptions } from "../executor/call.ts";
-import { type MigrationPlan, sizeOf } from "../migrate/plan-migration.ts";
+import type { MigrationPlan } from "../migrate/plan-migration.ts";
 import { type MigrationReport, openRun, planOf, runMigration } from "../migrate/run-migration.ts";
 import { migrationStatus, type MigrationStatus, undoMigration, type UndoReport } from "../migrate/undo-migration.ts";
 import { pricedBySample } from "../migrate/sample.ts";
@@ -35,7 +35,7 @@ export const planFor = async (driver: Driver, options: MigrationPlanOptions): Pr
   const { inPlace = false, again = false, signal, deadline = PLAN_DEADLINE } = checkOptions(options, planChecks);
   const run = openRun(driver.session, { signal, deadline: endOf(driver, deadline) });
   const { plan, table } = await planOf(run, { inPlace, again });
-  return pricedBySample(run, plan, sizeOf({ catalog: driver.catalog, table }));
+  return pricedBySample(run, plan, table);
 };
 
 export const runFor = (driver: Driver, options: MigrationOptions): Promise<MigrationReport> => {

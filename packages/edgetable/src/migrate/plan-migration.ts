@@ -13,7 +13,17 @@ import {
   sameEntry,
 } from "../schema/describe-model.ts";
 import { unkept } from "../executor/administer-table.ts";
-import { derivePrice, indexPrice, movePrice, passPrice, reservePrice, reshardPrice, type StepPrice, type TableSize } from "./prices.ts";
+import {
+  derivePrice,
+  indexPrice,
+  movePrice,
+  passPrice,
+  recordPrice,
+  reservePrice,
+  reshardPrice,
+  type StepPrice,
+  type TableSize,
+} from "./prices.ts";
 import { changedForms, changedStorage, changedTimes, changedTypes, droppedKinds, unkeptFacts, unkeptItems } from "./changed-definitions.ts";
 import type { ModelRecord } from "../executor/model-record.ts";
 import type { TableDescription } from "../transport/operations.ts";
@@ -63,8 +73,8 @@ export type MigrationStep =
   | ({ readonly kind: "reshard"; readonly index: string; readonly says: string } & StepPrice)
   /** An index that only the recorded model has. */
   | { readonly kind: "deleteIndex"; readonly index: string; readonly says: string }
-  /** The table records the model. */
-  | { readonly kind: "record"; readonly says: string };
+  /** The table records the model. Priced with what the run keeps of itself: its lease, and how far it has come. */
+  | ({ readonly kind: "record"; readonly says: string } & StepPrice);
 
 /** The kinds of items that an index is to find. */
 export interface BackfilledEntry {
@@ -418,7 +428,8 @@ export const planMigration = (ground: MigrationGround, { inPlace, again }: PlanS
   const wanted = new Set(catalog.indexes.map(({ name }) => name));
   for (const name of Object.keys(record.current?.model.indexes ?? {}))
     if (!wanted.has(name) && there.has(name)) steps.push({ kind: "deleteIndex", index: name, says: `delete the index "${name}"` });
-  if (record.current?.hash !== hash || record.migration || again) steps.push({ kind: "record", says: "record the model in the table" });
+  if (record.current?.hash !== hash || record.migration || again)
+    steps.push({ kind: "record", says: "record the model in the table", ...recordPrice(record.current?.model, model) });
   const refusals = [
     ...impossible(ground, model),
     ...storage.refusals,

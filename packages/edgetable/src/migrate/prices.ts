@@ -1,6 +1,8 @@
 import { passesOf } from "../executor/facts/refresh-facts.ts";
 import { isKeptInFacts } from "../executor/facts/read-memos.ts";
 import { overText } from "../executor/facts/contributions.ts";
+import { readUnits, writeUnits } from "../ir/capacity.ts";
+import { keyBytes } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { ModelDescription } from "../schema/describe-model.ts";
 
@@ -19,18 +21,23 @@ export interface TableSize {
   readonly bytes: number;
   /** Items that a step concerns. @default all */
   readonly concerned?: number;
+  /** Write units of the update of a concerned item. @default as if each index had an entry that moves */
+  readonly perUpdate?: number | undefined;
+  /** The same, of an item from which the stream's processor computes something, or that shows it. */
+  readonly perStreamed?: number | undefined;
   /** Items from which the stream's processor computes something, those that show it, and memos. @default all */
   readonly streamed?: number;
 }
 
 /** Units of one item and of one read of the whole table, at most. */
-const unitsOf = ({ indexes }: Catalog, { items, bytes }: TableSize) => {
+const unitsOf = ({ indexes }: Catalog, { items, bytes, ...known }: TableSize) => {
   const [perRead, perWrite] = [Math.max(1, Math.ceil(bytes / 4096)), Math.max(1, Math.ceil(bytes / 1024))];
   // An update writes the item, and deletes and puts its entry in each index.
-  const perUpdate = perWrite * (1 + 2 * indexes.length);
+  const whole = perWrite * (1 + 2 * indexes.length);
+  const { perUpdate = whole, perStreamed = whole } = known;
   const read = Math.ceil((items * bytes) / 4096);
   // Each page of a Scan is rounded up by itself.
-  return { perRead, perWrite, perUpdate, read, scan: read + Math.ceil(items / 100) + 8 };
+  return { perRead, perWrite, perUpdate, perStreamed, read, scan: read + Math.ceil(items / 100) + 8 };
 };
 
 /** The second pass finds nothing left to change. */
@@ -46,7 +53,16 @@ const READINGS = 2;
 export const passPrice = (catalog: Catalog, size: TableSize, looks: number = 0): StepPrice => {
   const { perUpdate, scan } = unitsOf(catalog, size);
   const { items, concerned = items } = size;
-  return { items: concerned, readUnits: scan * (looks + PASSES), writeUnits: concerned * perUpdate };
+  return { items: concerned, readUnits: scan * (looks + PASSES), writeUnits: Math.ceil(concerned * perUpdate) };
+};
+
+/** Requests of a run for the record and for its own state: where it begins, where it ends, and a few in between. */
+const RECORD_REQUESTS = 6;
+
+/** The price of recording a model: the record holds the model before and the one to come while the migration is under way. */
+export const recordPrice = (...models: readonly (ModelDescription | undefined)[]): StepPrice => {
+  const bytes = keyBytes(JSON.stringify(models));
+  return { items: 1, readUnits: RECORD_REQUESTS * readUnits(bytes, { consistent: true }), writeUnits: RECORD_REQUESTS * writeUnits(bytes) };
 };
 
 /** The price of an index that DynamoDB fills, and of the pass over all items that follows. */
@@ -59,8 +75,8 @@ export const indexPrice = (catalog: Catalog, size: TableSize): StepPrice => {
 /** The price of moving each item to another shard of one index. */
 export const reshardPrice = (catalog: Catalog, size: TableSize): StepPrice => {
   const { perWrite, read } = unitsOf(catalog, size);
-  const { items, concerned = items } = size;
-  return { items: concerned, readUnits: read, writeUnits: concerned * perWrite * 3 };
+  const { items, concerned = items, perUpdate = perWrite * 3 } = size;
+  return { items: concerned, readUnits: read, writeUnits: Math.ceil(concerned * perUpdate) };
 };
 
 /**
@@ -95,7 +111,7 @@ export const REFRESH_PAGE = 200;
 /** The price of computing what the stream keeps: every row that counts and every memo of one brings its node up to date, in each pass. */
 const streamPrice = (catalog: Catalog, size: TableSize): Pick<StepPrice, "readUnits" | "writeUnits"> => {
   const { items: all, streamed: items = all } = size;
-  const { perRead, perUpdate, scan } = unitsOf(catalog, size);
+  const { perRead, perStreamed, scan } = unitsOf(catalog, size);
   const facts = [...catalog.facts.aggregates, ...catalog.facts.summaries].filter(({ freshness }) => freshness === "stream");
   const sources = new Set(facts.map((fact) => JSON.stringify(["node" in fact ? fact.node : fact.edge, overText(fact)]))).size;
   const hasCopies = catalog.facts.copies.some(({ freshness }) => freshness === "stream");
@@ -106,10 +122,10 @@ const streamPrice = (catalog: Catalog, size: TableSize): Pick<StepPrice, "readUn
   const gathered = facts.every(isKeptInFacts) ? 0 : pages * (memos + items);
   const projected = places + items;
   const reads = scan + memos + places * (1 + perRead) + projected * (1 + perRead) + gathered + memos + 2 * items;
-  const writes = places * 4 + projected * 2 * perUpdate + 2 * items;
+  const writes = places * 4 + projected * 2 * perStreamed + 2 * items;
   const copied = hasCopies ? items : 0;
   const passes = passesOf(catalog);
-  return { readUnits: passes * (reads + 4 * copied * perRead), writeUnits: passes * (writes + copied * 2 * perUpdate) };
+  return { readUnits: passes * (reads + 4 * copied * perRead), writeUnits: Math.ceil(passes * (writes + copied * 2 * perStreamed)) };
 };
 
 /** The price of computing derived attributes, copies and degrees: if all of them are wrong, and nobody writes meanwhile. */
@@ -120,6 +136,8 @@ export const derivePrice = (catalog: Catalog, size: TableSize, model: ModelDescr
   const sources = new Set(kept.map(({ node, over }) => JSON.stringify([node, over]))).size + (model.degrees?.length ?? 0);
   const counters = kept.reduce((sum, { shards = 0 }) => sum + shards, 0);
   const copies = catalog.facts.copies.length;
+  // The item that counts a degree is in no index.
+  const degrees = items * 2 * (model.degrees?.length ?? 0);
   // The edges or parts of each node, once; nodes, and each edge or part with the nodes that it copies from, twice.
   const counted = sources * (items * (2 * perRead + 1) + scan);
   const nodes = items * (perRead + counters);
@@ -129,6 +147,7 @@ export const derivePrice = (catalog: Catalog, size: TableSize, model: ModelDescr
     items,
     readUnits: scan * PASSES + counted + READINGS * (nodes + copying) + stream.readUnits,
     // Copies and counters are written by transactions, which take twice the units.
-    writeUnits: items * (copies + counters > 0 ? 2 * perUpdate + 4 * perRead + 4 * counters : perUpdate) + stream.writeUnits,
+    writeUnits:
+      Math.ceil(items * (copies + counters > 0 ? 2 * perUpdate + 4 * perRead + 4 * counters : perUpdate)) + degrees + stream.writeUnits,
   };
 };

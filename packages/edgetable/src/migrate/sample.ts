@@ -2,16 +2,24 @@ import { isEdgetableError } from "../errors/edgetable-error.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
 import { markerKey } from "../planner/writes/rules/unique-markers.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
-import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
+import { sum } from "../ir/capacity.ts";
+import { type Catalog, definitionOf, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { describeModel } from "../schema/describe-model.ts";
 import { isSystemItem, systemKindOf } from "../schema/system-kinds.ts";
-import type { Item } from "../transport/operations.ts";
+import type { Item, TableDescription } from "../transport/operations.ts";
 import { own } from "../util/row.ts";
 import { wantedKeys } from "./backfill.ts";
 import { findOldForms } from "./old-forms.ts";
-import { costOf, type MigrationPlan, type MigrationStep } from "./plan-migration.ts";
+import { costOf, type MigrationPlan, type MigrationStep, sizeOf } from "./plan-migration.ts";
 import { derivePrice, indexPrice, passPrice, reservePrice, reshardPrice, type StepPrice, type TableSize } from "./prices.ts";
-import { findStaleKeys } from "./stale-keys.ts";
+import { type Finding, findStaleKeys } from "./stale-keys.ts";
+import { changedItem, derivedAttributes, type PaidIndex, paidIndexes, updateUnits, withOthers } from "./update-units.ts";
+
+/** An item of the sample that the model reads. */
+interface SampledRow {
+  readonly shape: Shape;
+  readonly item: Item;
+}
 
 interface Sample {
   readonly items: readonly Item[];
@@ -43,8 +51,15 @@ interface Counting {
   readonly concerns: (shape: Shape, item: Item) => boolean;
   /** The kinds of rows that the stream's processor looks at, where it keeps something. */
   readonly streams?: ReadonlySet<string> | undefined;
+  /** A concerned item after its update; undefined if nothing is written. @default any item may become any other */
+  readonly after?: (shape: Shape, item: Item) => Item | undefined;
+  /** The indexes that there are when the step is taken. */
+  readonly indexes?: readonly PaidIndex[];
   readonly price: (size: TableSize) => StepPrice;
 }
+
+const updated = (item: Item, finding: Finding): Item | undefined =>
+  finding.kind === "stale" ? changedItem(item, finding.update.changes) : undefined;
 
 /** The kinds of rows from which the stream's processor computes something, and those that show it. */
 const streamedKinds = ({ facts, edges, parts }: Catalog): ReadonlySet<string> => {
@@ -63,13 +78,26 @@ const streamedKinds = ({ facts, edges, parts }: Catalog): ReadonlySet<string> =>
   return kinds;
 };
 
-const countingOf = (catalog: Catalog, task: MigrationStep): Counting | undefined => {
+const countingOf = (catalog: Catalog, task: MigrationStep, table: TableDescription): Counting | undefined => {
+  const { there, all } = paidIndexes(catalog, table);
   switch (task.kind) {
     case "convert":
-      return { concerns: (_, item) => findOldForms(catalog, item).kind !== "right", price: (size) => passPrice(catalog, size, 1) };
+      return {
+        concerns: (_, item) => findOldForms(catalog, item).kind !== "right",
+        after: (_, item) => updated(item, findOldForms(catalog, item)),
+        indexes: there,
+        price: (size) => passPrice(catalog, size, 1),
+      };
     case "backfill": {
       const wanted = wantedKeys(catalog, task.entries, { leavesOut: false, final: true });
-      return { concerns: (_, item) => findStaleKeys(wanted, item).kind !== "right", price: (size) => passPrice(catalog, size) };
+      // A run may leave out the items that cannot have the keys.
+      const leaving = { ...wanted, leavesOut: true };
+      return {
+        concerns: (_, item) => findStaleKeys(wanted, item).kind !== "right",
+        after: (_, item) => updated(item, findStaleKeys(leaving, item)),
+        indexes: there,
+        price: (size) => passPrice(catalog, size),
+      };
     }
     case "createIndex":
     case "reshard": {
@@ -77,6 +105,7 @@ const countingOf = (catalog: Catalog, task: MigrationStep): Counting | undefined
       const price = task.kind === "reshard" ? reshardPrice : indexPrice;
       return {
         concerns: ({ keys }) => index !== undefined && keyAttributes(index).every((attribute) => attribute in keys),
+        ...(task.kind === "reshard" && { after: (_, item) => withOthers(item, index?.partitionKeys ?? []), indexes: all }),
         price: (size) => price(catalog, size),
       };
     }
@@ -100,6 +129,12 @@ const countingOf = (catalog: Catalog, task: MigrationStep): Counting | undefined
       return {
         concerns: ({ definition }) => owners.has(definition),
         streams: isStreamed ? streamedKinds(catalog) : undefined,
+        after: (shape, item) => {
+          const definition = definitionOf(catalog, shape);
+          const attributes = definition ? derivedAttributes(shape, definition) : [];
+          return attributes.length > 0 ? withOthers(item, attributes) : undefined;
+        },
+        indexes: all,
         price: (size) => derivePrice(catalog, size, describeModel(catalog), isStreamed),
       };
     }
@@ -108,10 +143,24 @@ const countingOf = (catalog: Catalog, task: MigrationStep): Counting | undefined
   }
 };
 
+/** Write units of the update of an item, as those that were found show it; undefined if there are none. */
+const unitsPerUpdate = ({ after, indexes = [] }: Counting, found: readonly SampledRow[], isWhole: boolean): number | undefined => {
+  if (!after || found.length === 0) return undefined;
+  const units = found.map(({ shape, item }) => {
+    const changed = after(shape, item);
+    return changed ? updateUnits(indexes, item, changed) : 0;
+  });
+  const mean = sum(units) / units.length;
+  // Of a sample, two standard errors more.
+  const spread = Math.sqrt(sum(units.map((one) => (one - mean) ** 2)));
+  return isWhole ? mean : mean + (2 * spread) / units.length;
+};
+
 /** A plan whose steps are priced by the items that they concern, as a sample of at most 512 read units shows them. */
-export const pricedBySample = async (run: Run, plan: MigrationPlan, size: TableSize): Promise<MigrationPlan> => {
+export const pricedBySample = async (run: Run, plan: MigrationPlan, table: TableDescription): Promise<MigrationPlan> => {
   const { catalog } = run.session;
-  const countings = plan.steps.map((task) => countingOf(catalog, task));
+  const size = sizeOf({ catalog, table });
+  const countings = plan.steps.map((task) => countingOf(catalog, task, table));
   const sample = countings.some((one) => one) ? await readSample(run) : undefined;
   if (!sample) return plan;
   const all = sample.isWhole ? sample.items.length : Math.max(size.items, sample.items.length);
@@ -136,8 +185,12 @@ export const pricedBySample = async (run: Run, plan: MigrationPlan, size: TableS
       }
     });
     const { streams } = counting;
-    const streamed = streams && boundOf(memos + rows.filter(({ shape }) => streams.has(shape.definition)).length);
-    const counted = { concerned: boundOf(found.length), ...(streamed === undefined ? {} : { streamed }) };
+    const streaming = streams ? rows.filter(({ shape }) => streams.has(shape.definition)) : [];
+    const counted = {
+      concerned: boundOf(found.length),
+      perUpdate: unitsPerUpdate(counting, found, sample.isWhole),
+      ...(streams && { streamed: boundOf(memos + streaming.length), perStreamed: unitsPerUpdate(counting, streaming, sample.isWhole) }),
+    };
     return { ...task, ...counting.price({ ...size, items: all, ...counted }) };
   });
   const count = sample.items.length.toLocaleString("en-US");
