@@ -152,10 +152,10 @@ export const requestOf = (
 });
 
 /** The search at whose rows a walk starts. */
-export const searchOf = async (driver: Driver, { search }: WalkState): Promise<ReadRequest | undefined> => {
+export const searchOf = async (driver: Driver, { search }: WalkState, context?: CallContext): Promise<ReadRequest | undefined> => {
   if (!search) return undefined;
-  const { ofTenant, requestOf: requestOfSearch } = await import("./search-call.ts");
-  return requestOfSearch(driver, ofTenant(driver, { state: search, several: false }), "rows");
+  const { startRequest } = await import("./search-call.ts");
+  return startRequest(driver, search, context);
 };
 
 /** A walk may send a million requests: a report shows the first of them and counts all. */
@@ -348,7 +348,7 @@ export const walkCall = (driver: Driver, ask: WalkAsk): Call<unknown, WalkExplan
       const { state, collect, options, paths = { limit: 0, simple: false } } = ask;
       const form = walkForm(state, collect);
       const kept = await completeOf(driver, keptOf(driver, ask), context);
-      const search = await searchOf(driver, state);
+      const search = await searchOf(driver, state, context);
       const plan = planOf(driver, { state, collect, kept, search: search?.plan }, form);
       const query = (): string =>
         `walk|${driver.catalog.table}|${form}|${exactText([state.id, state.values, ...(search ? [search.binding.values] : []), ...sourcesOf(plan)])}`;

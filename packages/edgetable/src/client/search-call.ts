@@ -2,7 +2,8 @@ import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { add, amountIn, type Amount } from "../executor/amount.ts";
 import { createCall, reportOf } from "../executor/call.ts";
 import type { Found } from "../executor/read-rows.ts";
-import { runRead, type ReadRequest } from "../executor/run-read.ts";
+import { readComplete, runRead, type ReadRequest } from "../executor/run-read.ts";
+import type { CallContext } from "../executor/session.ts";
 import { readWhere } from "../ir/condition.ts";
 import { contradict } from "../ir/holds.ts";
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
@@ -248,22 +249,17 @@ const withoutIndex = (driver: Driver, index: string): Driver => {
   return { ...driver, catalog, plan: (_, logical, how) => planRead(catalog, logical(), { off: driver.rulesOff, ...how }) };
 };
 
-/** A search that reads another index where the best one is not complete, and rejects if no other one serves it. */
-const avoidIncomplete = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<unknown> => {
-  const best = answerOf(driver, ask, answer);
-  const other = (error: unknown): Read<unknown> => {
-    const index = isEdgetableError(error, "plan.indexIncomplete") ? error.details["index"] : undefined;
+/** Begins a search over another index where the best one is not complete, and rejects if no other one serves it. */
+const avoidIncomplete = async <T>(driver: Driver, begin: (driver: Driver) => Promise<T>): Promise<T> => {
+  try {
+    return await begin(driver);
+  } catch (error) {
+    const index = driver.avoidsIndexes && isEdgetableError(error, "plan.indexIncomplete") ? error.details["index"] : undefined;
     if (typeof index !== "string") throw error;
-    try {
-      return avoidIncomplete(withoutIndex(driver, index), ask, answer);
-    } catch {
-      throw error;
-    }
-  };
-  return createCall(
-    () => best.explain(),
-    (options) => best.report(options).catch((error: unknown) => other(error).report(options)),
-  );
+    return avoidIncomplete(withoutIndex(driver, index), begin).catch((other: unknown) => {
+      throw isEdgetableError(other, "plan.noIndex") ? error : other;
+    });
+  }
 };
 
 /** A search of a tenant's connection: the tenant is in a node's id, in that of a part's owner, in an edge and in its ends. */
@@ -288,7 +284,23 @@ export const ofTenant = ({ catalog: { tenant, ends: known, parts, edges } }: Dri
 /** A call that makes a search and gives one answer of it. */
 export const searchCall = (driver: Driver, given: SearchAsk, answer: SearchAnswer): Read<unknown> => {
   const ask = ofTenant(driver, given);
-  return driver.avoidsIndexes ? avoidIncomplete(driver, ask, answer) : answerOf(driver, ask, answer);
+  const best = answerOf(driver, ask, answer);
+  if (!driver.avoidsIndexes) return best;
+  return createCall(
+    () => best.explain(),
+    (options) => avoidIncomplete(driver, async (other) => (other === driver ? best : answerOf(other, ask, answer)).report(options)),
+  );
+};
+
+/** The request of a search at whose rows a walk starts. With a context, it reads a complete index if the connection avoids others. */
+export const startRequest = async (driver: Driver, state: SearchState, context: CallContext | undefined): Promise<ReadRequest> => {
+  const ask = ofTenant(driver, { state, several: false });
+  return avoidIncomplete(driver, async (other) => {
+    const request = requestOf(other, ask, "rows");
+    if (driver.avoidsIndexes && context)
+      await readComplete(driver.session, { steps: request.plan.sources }, context, async () => undefined);
+    return request;
+  });
 };
 
 const answerOf = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<unknown> => {
@@ -322,5 +334,9 @@ const answerOf = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<un
 /** Yields the rows of a search, part by part. */
 export async function* eachRow(driver: Driver, given: SearchAsk): AsyncGenerator {
   const ask = ofTenant(driver, given);
-  for await (const found of readInParts(driver, requestOf(driver, ask, "rows"))) for (const one of found) yield rowOf(ask, one);
+  const [parts, first] = await avoidIncomplete(driver, async (other) => {
+    const begun = readInParts(driver, requestOf(other, ask, "rows"));
+    return [begun, await begun.next()] as const;
+  });
+  for (let part = first; !part.done; part = await parts.next()) for (const one of part.value) yield rowOf(ask, one);
 }
