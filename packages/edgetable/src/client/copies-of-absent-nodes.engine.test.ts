@@ -43,7 +43,7 @@ const freshnesses = ["transaction", "immutable"] as const;
 describe.each(freshnesses)("a part with a copy of freshness %s", (freshness) => {
   test("needs its node, which nothing would copy onto it later", async () => {
     const db = await open(freshness);
-    const missing = { ok: false, reason: "endMissing", end: "from", id: post };
+    const missing = { ok: false, reason: "endMissing", end: "owner", id: post };
     expect(await db.note.create(post, { at: "1" })).toMatchObject(missing);
     expect(await db.note.put(post, { at: "1" })).toMatchObject(missing);
     expect(await db.note.upsert(post, { at: "1" }, { words: 1 })).toMatchObject(missing);

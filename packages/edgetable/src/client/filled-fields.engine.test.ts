@@ -101,6 +101,8 @@ test.each([
   [{ fill: { queu: ["{team}"], rank: ["OPEN"] } }, '"queu" is not an attribute of "ticket"'],
   [{ fill: { queue: ["{tem}"], rank: ["OPEN"] } }, '"tem" is not an attribute of "ticket"'],
   [{ fill: { queue: [], rank: ["OPEN"] } }, "nothing fills it"],
+  [{ fill: { queue: ["{team"], rank: ["OPEN"] } }, 'layout.nodes.ticket.fill.queue: key template "{team"'],
+  [{ fill: { queue: ["{team}"], rank: [{ with: "done", value: "{id:nowhere}" }] } }, "layout.nodes.ticket.fill.rank: key template"],
   [{ fill: { queue: ["{queue}"], rank: ["OPEN"] } }, "it would be filled from itself"],
   [{ fill: { team: ["{id}"] } }, '"team" has to be in a key of an index from which it is read'],
 ] as const)("%j is refused", (item, message) => {

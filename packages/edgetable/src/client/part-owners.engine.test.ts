@@ -22,7 +22,7 @@ afterAll(() => lab.stop());
 
 test("a part whose owner is checked is written in a transaction with a check of its node", async () => {
   const create = lab.part("line").create({ orderId: "O1" }, { n: 1 });
-  expect(await create).toMatchObject({ ok: false, reason: "endMissing", end: "from" });
+  expect(await create).toMatchObject({ ok: false, reason: "endMissing", end: "owner" });
   expect(lab.sent).toMatchObject([
     {
       operation: "TransactWriteItems",

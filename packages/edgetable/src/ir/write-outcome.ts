@@ -35,7 +35,7 @@ export interface Written<Row> {
  * - `versionConflict`: the item is at another version than `ifVersion`
  * - `notUnique`: another node has the same value of `attribute`
  * - `immutable`: a put would change `attribute`, of which there are copies that nothing brings up to date
- * - `endMissing`: the node with `id` at `end` does not exist
+ * - `endMissing`: the node with `id` at `end` of an edge, or of which a part is (`owner`), does not exist
  * - `degreeExceeded`: the node at `end` has `limit` edges of the type already
  * - `hasEdges`: edges of type `edge` restrict the deletion
  * - `rolledBack`: another call of the same transaction failed
@@ -62,7 +62,7 @@ export interface NotWritten<Row> {
   /** The item that stood in the way, where it is of the written type. */
   readonly current?: Row | undefined;
   readonly attribute?: string;
-  readonly end?: "from" | "to";
+  readonly end?: "from" | "to" | "owner";
   readonly id?: Readonly<Record<string, unknown>>;
   readonly edge?: string;
   readonly limit?: number;

@@ -8,7 +8,7 @@ import type { Row } from "../util/row.ts";
 export type Failure =
   | { readonly reason: "exists" | "notFound" | "conditionFailed" | "versionConflict" }
   | { readonly reason: "notUnique" | "immutable"; readonly attribute: string }
-  | { readonly reason: "endMissing"; readonly end: "from" | "to"; readonly id: Row }
+  | { readonly reason: "endMissing"; readonly end: "from" | "to" | "owner"; readonly id: Row }
   | { readonly reason: "degreeExceeded"; readonly edge: string; readonly end: "from" | "to"; readonly limit: number }
   | { readonly reason: "hasEdges"; readonly edge: string; readonly end: "from" | "to" }
   /** A job deletes the node already. */

@@ -387,6 +387,12 @@ export const costOf = (steps: readonly MigrationStep[]): MigrationPlan["cost"] =
   };
 };
 
+const recordStep = ({ current }: ModelRecord, model: ModelDescription): MigrationStep => ({
+  kind: "record",
+  says: "record the model in the table",
+  ...recordPrice(current?.model, model),
+});
+
 /** Compares model, record and table, and gives the steps from one to the other. */
 export const planMigration = (ground: MigrationGround, { inPlace, again }: PlanSettings): MigrationPlan => {
   const { catalog, record, table } = ground;
@@ -428,8 +434,7 @@ export const planMigration = (ground: MigrationGround, { inPlace, again }: PlanS
   const wanted = new Set(catalog.indexes.map(({ name }) => name));
   for (const name of Object.keys(record.current?.model.indexes ?? {}))
     if (!wanted.has(name) && there.has(name)) steps.push({ kind: "deleteIndex", index: name, says: `delete the index "${name}"` });
-  if (record.current?.hash !== hash || record.migration || again)
-    steps.push({ kind: "record", says: "record the model in the table", ...recordPrice(record.current?.model, model) });
+  if (record.current?.hash !== hash || record.migration || again) steps.push(recordStep(record, model));
   const refusals = [
     ...impossible(ground, model),
     ...storage.refusals,

@@ -4,7 +4,7 @@ import { decimalIn, decodeValue, sameAttribute } from "../requests/attribute-val
 import { withDigits } from "../planner/writes/rules/stored-digits.ts";
 import { digitsIn, encodeField, expectedAttributes } from "../requests/encode-item.ts";
 import type { EndId } from "../ir/logical-write.ts";
-import { type AggregateFact, COPY_REVISION, countHidden, NODE_REVISION, isKeptInNode, sumHidden } from "../schema/facts.ts";
+import { type AggregateFact, COPY_REVISION, countHidden, derivedNames, NODE_REVISION, isKeptInNode, sumHidden } from "../schema/facts.ts";
 import { COUNT } from "../schema/system-items.ts";
 import { readDegreeGuard } from "../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
@@ -166,33 +166,39 @@ const entriesOf = ({ indexes }: Catalog, { keys }: Shape, values: Readonly<Recor
 };
 
 /**
- * The index keys that follow from a wrong count, sum or average. They are mended with it: an entry that followed the wrong
+ * The index keys that follow from a wrong count, sum, average or copy. They are mended with it: an entry that followed the wrong
  * value first would be written twice. Undefined while the edges and parts have to be read.
  */
-export const keysOfWrongAggregates = (
+export const keysOfWrongFacts = (
   judging: Judging,
   seen: SeenRow,
   { set, remove }: Pick<RowCheck, "set" | "remove">,
 ): ReadonlySet<string> | undefined => {
   const { catalog } = judging;
   const { shape, subject } = seen;
-  const derived = subject.kind === "part" ? {} : (subject.entry.definition.derived ?? {});
+  const derived = Object.fromEntries(derivedNames(subject.entry.definition).map((name) => [name, true]));
   const entries = entriesOf(catalog, shape, derived);
   if (![...Object.keys(set), ...remove].some((attribute) => entries.has(attribute))) return new Set();
   const wrong = wrongAggregates(judging, seen);
   const streamed = judging.circumstances.streamed ? wrongStreamed(judging, seen) : { values: {} };
-  return wrong && streamed && entriesOf(catalog, shape, { ...wrong.values, ...streamed.values });
+  const copies = wrongCopies(judging, seen);
+  return wrong && streamed && entriesOf(catalog, shape, { ...wrong.values, ...streamed.values, ...copies.values });
+};
+
+/** The index keys that would be wrong if a row held other values. */
+const staleKeys = ({ catalog }: Judging, seen: SeenRow, values: Readonly<Record<string, unknown>>): readonly Finding[] => {
+  const entries = entriesOf(catalog, seen.shape, values);
+  const row = Object.fromEntries(Object.entries({ ...seen.row, ...values }).filter(([, value]) => value !== undefined));
+  return checkRow(catalog, { ...seen, row }).findings.filter(({ kind, attribute = "" }) => kind !== "drift" && entries.has(attribute));
 };
 
 /** Judges the counts, sums and averages that transactions keep in a node's item, by the edges and parts that there are. */
 export const judgeAggregates = (judging: Judging, seen: SeenRow): void => {
-  const { catalog } = judging;
-  const { shape, item } = seen;
+  const { item } = seen;
   const wrong = wrongAggregates(judging, seen);
   const [first, ...rest] = wrong?.findings ?? [];
   if (!wrong || !first) return;
-  const entries = entriesOf(catalog, shape, wrong.values);
-  const stale = checkRow(catalog, seen).findings.filter(({ kind, attribute = "" }) => kind !== "drift" && entries.has(attribute));
+  const stale = staleKeys(judging, seen, wrong.values);
   const step = rewrite(judging, seen, wrong.values, wrong.exact);
   // The revision tells apart what is the same again after two changes.
   const unchanged = settled([{ kind: "equals", attribute: NODE_REVISION, value: item[NODE_REVISION], failure: UNSURE }]);
@@ -202,8 +208,18 @@ export const judgeAggregates = (judging: Judging, seen: SeenRow): void => {
   judging.problems.push({ findings: [first, ...rest, ...stale], mend: writes({ ...step, terms, changes }) });
 };
 
-/** Judges the copies of nodes' attributes on an edge or part, by the nodes. */
-export const judgeCopies = (judging: Judging, seen: SeenRow): void => {
+/** What is wrong with the copies on an edge or part. */
+interface WrongCopies {
+  readonly findings: readonly Finding[];
+  /** What the item has to hold, and the numbers of it as the nodes hold them. */
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly digits: ReadonlyMap<string, AttributeValue | undefined>;
+  /** That the nodes are as they were read. */
+  readonly checks: readonly WriteItem[];
+}
+
+/** Compares the copies on an edge or part with the nodes, as far as they were read. */
+const wrongCopies = (judging: Judging, seen: SeenRow): WrongCopies => {
   const { catalog } = judging;
   const { key, shape, row, item } = seen;
   const findings: Finding[] = [];
@@ -235,13 +251,21 @@ export const judgeCopies = (judging: Judging, seen: SeenRow): void => {
     digits.set(fact.attribute, wanted);
     checks.set(keyId(source), check(judging, source, origin.item, origin.shape));
   }
-  const [first, ...rest] = findings;
+  return { findings, values, digits, checks: [...checks.values()] };
+};
+
+/** Judges the copies of nodes' attributes on an edge or part, by the nodes. */
+export const judgeCopies = (judging: Judging, seen: SeenRow): void => {
+  const { shape, item } = seen;
+  const { findings, values, digits, checks } = wrongCopies(judging, seen);
+  const [first, ...others] = findings;
   if (!first) return;
+  const rest = [...others, ...staleKeys(judging, seen, values)];
   const step = withDigits(rewrite(judging, seen, values), shape, (field) => digits.get(field), Object.keys(values));
   // A slow refresh that has read an older source must find another revision.
   const revision = item[COPY_REVISION];
   if (step.kind === "update" && revision && "N" in revision) {
     const set = { ...step.changes.set, [COPY_REVISION]: { N: String(-(Math.abs(Number(revision.N)) + 1)) } };
-    judging.problems.push({ findings: [first, ...rest], mend: writes({ ...step, changes: { ...step.changes, set } }, ...checks.values()) });
-  } else judging.problems.push({ findings: [first, ...rest], mend: writes(step, ...checks.values()) });
+    judging.problems.push({ findings: [first, ...rest], mend: writes({ ...step, changes: { ...step.changes, set } }, ...checks) });
+  } else judging.problems.push({ findings: [first, ...rest], mend: writes(step, ...checks) });
 };

@@ -169,7 +169,7 @@ export const judgeNodes = (judging: Judging, seen: SeenRow): void => {
   const { subject, key, shape } = seen;
   const told = new Set<string>();
   for (const { node, key: needed, failure } of derivedOf(judging.catalog, seen).nodes) {
-    const end = failure.reason === "endMissing" ? failure.end : "from";
+    const end = failure.reason === "endMissing" && failure.end === "to" ? "to" : "from";
     // Of a part at an end that is missing with its node, one finding says it.
     if (nodeAt(judging, { node, key: needed }) !== false || told.has(end)) continue;
     told.add(end);

@@ -6,7 +6,7 @@ import { systemKeyItem } from "../schema/system-key-item.ts";
 import { jobState } from "../schema/system-keys.ts";
 import { checkRow } from "./check-row.ts";
 import type { Finding } from "./finding.ts";
-import { keysOfWrongAggregates } from "./judge-counts.ts";
+import { keysOfWrongFacts } from "./judge-counts.ts";
 import { judgeCounterName } from "./judge-counters.ts";
 import { isRevision, unreadableNumbers, unreadableRecords } from "./hidden-numbers.ts";
 import { judgeMemo } from "./judge-streamed.ts";
@@ -23,7 +23,7 @@ export const judgeOwnItem = (judging: Judging, seen: SeenRow): void => {
   const moved = findings.filter(({ kind }) => kind === "storedKey");
   for (const finding of moved)
     report(judging, finding, none("Read the row by the key that is stored, put it again, and delete this item."));
-  const left = keysOfWrongAggregates(judging, seen, wrong);
+  const left = keysOfWrongFacts(judging, seen, wrong);
   if (!left) return;
   const [first, ...rest] = findings.filter(({ kind, attribute = "" }) => kind !== "storedKey" && !left.has(attribute));
   if (!first) return;

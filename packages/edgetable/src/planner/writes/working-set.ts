@@ -2,13 +2,11 @@ import { pathsOf } from "../../ir/condition.ts";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes, EndId, Guards, LogicalWrite } from "../../ir/logical-write.ts";
 import {
-  type AttributeChanges,
   type Failure,
   type Images,
   keyId,
   keyShown,
   type PlannedItem,
-  type PutStep,
   type ReadNeed,
   type RowNeed,
   sameKey,
@@ -17,15 +15,14 @@ import {
   type WriteItem,
 } from "../../ir/write-plan.ts";
 import { exactText, renderPrefix, renderTemplate } from "../../keys/template.ts";
-import { decimalIn, keepDigits } from "../../requests/attribute-value.ts";
-import { decodeItem, isExpired } from "../../requests/decode-item.ts";
-import { encodeItem, keyIfComplete, keyOf, keyOfItem, typeAttributeValue, VERSION } from "../../requests/encode-item.ts";
+import { isExpired } from "../../requests/decode-item.ts";
+import { keyIfComplete, keyOf, keyOfItem, typeAttributeValue, VERSION } from "../../requests/encode-item.ts";
 import { type Catalog, type EdgeEntry, kindMarks, type NodeEntry, ownerFields, type PartEntry, type Shape } from "../../schema/catalog.ts";
-import { NODE_REVISION, derivedNames } from "../../schema/facts.ts";
+import { derivedNames } from "../../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
-import { addDecimals } from "../../util/decimal.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
+import type * as Joining from "./join-changes.ts";
 import { checkOnCopy } from "../projected-attributes.ts";
 import { checkOwnPartition } from "../choose-path.ts";
 
@@ -143,6 +140,8 @@ export interface ItemRule<C extends Contribution = Contribution> {
   finish?(working: WorkingSet, others: OtherRules): void;
   /** Pure and complete: also what a stream, a verification or a repair derives from a row. */
   contributions(catalog: Catalog, change: RowChange): readonly C[];
+  /** Of a rule that makes updates: joins them with what else the call does to the item. */
+  readonly joins?: typeof Joining;
   /** One step for one item, from what all writes of the call contribute to it. */
   settle(working: WorkingSet, contributions: readonly [C, ...C[]]): Settled<C>;
 }
@@ -403,55 +402,25 @@ const failTwice = ({ key, members }: Group): never =>
     members.map(({ write }) => write),
   );
 
-const hasAnyOf = (one: object, other: object): boolean => Object.keys(one).some((name) => name in other);
-
-/** Two updates of one item as one; undefined if both change the same attribute, other than that both raise its revision. */
-const joinUpdates = (one: AttributeChanges, other: AttributeChanges): AttributeChanges | undefined => {
-  const { set, remove, add, append, defaults, paths } = one;
-  if (paths && other.paths) return undefined;
-  const within = Object.fromEntries([...(paths ?? []), ...(other.paths ?? [])].map(({ attribute }) => [attribute, true]));
-  const { [NODE_REVISION]: _revision, ...added } = add;
-  const names = { ...set, ...added, ...append, ...defaults, ...Object.fromEntries(remove.map((name) => [name, true])) };
-  const more = { ...other.set, ...other.add, ...other.append, ...Object.fromEntries(other.remove.map((name) => [name, true])) };
-  if (hasAnyOf(more, names) || hasAnyOf(within, { ...names, ...more })) return undefined;
-  return {
-    set: { ...set, ...other.set },
-    remove: [...remove, ...other.remove],
-    add: { ...add, ...other.add },
-    append: { ...append, ...other.append },
-    ...(defaults && { defaults }),
-    ...((paths ?? other.paths) && { paths: paths ?? other.paths! }),
-  };
-};
-
-// A node that is written whole takes what the call's other writes add to it, and its index keys follow.
-const addToPut = (catalog: Catalog, put: PutStep, { set, remove, add }: AttributeChanges): WriteItem => {
-  const item: Record<string, AttributeValue> = { ...put.item, ...set };
-  for (const name of remove) delete item[name];
-  for (const name in add) {
-    item[name] = { N: addDecimals(decimalIn(item[name]), decimalIn(add[name])) };
-  }
-  const { shape } = put;
-  if (!shape) return { ...put, item };
-  const made = encodeItem(catalog, shape, decodeItem(catalog, shape, item));
-  for (const name in made) item[name] = keepDigits(made[name]!, item[name]);
-  return { ...put, item };
-};
-
 // What a rule checks of an item that the same transaction writes becomes a condition of that write. An item that is
 // there afterwards satisfies a check that it is there.
-const joinSteps = ({ catalog }: WorkingSet, group: Group, step: WriteItem, derived: WriteItem): WriteItem => {
+const joinSteps = (
+  { catalog }: WorkingSet,
+  group: Group,
+  step: WriteItem,
+  { derived, rule: { joins } }: { readonly derived: WriteItem; readonly rule: ItemRule },
+): WriteItem => {
   if (step.kind === "check") return { ...derived, terms: unitedTerms(step.terms, derived.terms) };
   if (derived.kind === "check") {
     if (step.kind === "delete") return failTwice(group);
     const { isOwn } = group;
     return { ...step, terms: unitedTerms(step.terms, isOwn ? derived.terms.filter(({ kind }) => kind !== "present") : derived.terms) };
   }
-  if (derived.kind !== "update") return failTwice(group);
+  if (derived.kind !== "update" || !joins) return failTwice(group);
   // What is added to a node that goes with the same call is not kept anywhere.
   if (step.kind === "delete") return step;
-  if (step.kind === "put") return addToPut(catalog, step, derived.changes);
-  const changes = joinUpdates(step.changes, derived.changes);
+  if (step.kind === "put") return joins.addToPut(catalog, step, derived.changes);
+  const changes = joins.joinUpdates(step.changes, derived.changes);
   return changes ? { ...step, terms: unitedTerms(step.terms, derived.terms), changes } : failTwice(group);
 };
 
@@ -472,7 +441,7 @@ const settleGroup = (working: WorkingSet, group: Group): Settled => {
     const derived = rule.settle(working, contributions);
     if (derived === undefined) isPending = true;
     else if (derived?.kind === "failure") return derived;
-    else if (derived) own = own ? joinSteps(working, group, own, derived) : derived;
+    else if (derived) own = own ? joinSteps(working, group, own, { derived, rule }) : derived;
   }
   return isPending ? undefined : (own ?? null);
 };

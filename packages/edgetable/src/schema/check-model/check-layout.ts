@@ -164,8 +164,19 @@ const checkTemplate = ({ place, attribute, source }: KeyTemplate, scope: Scope, 
   return true;
 };
 
-const checkItem = (place: string, scope: Scope, report: Report): void =>
+const checkItem = (place: string, scope: Scope, report: Report): void => {
   each(scope.item?.keys, (attribute, source) => checkTemplate({ place: `${place}.keys.${attribute}`, attribute, source }, scope, report));
+  // Which names the sources of a filled field may have, its shape tells.
+  const { ends: _ends, ...filling } = { ...scope, item: undefined, names: undefined };
+  each(scope.item?.fill, (field, sources) => {
+    for (const source of sources)
+      checkTemplate(
+        { place: `${place}.fill.${field}`, attribute: field, source: typeof source === "string" ? source : source.value },
+        filling,
+        report,
+      );
+  });
+};
 
 type Base = Pick<Scope, "layout" | "escapes">;
 

@@ -36,6 +36,7 @@ import {
   type Subject,
   type WorkingSet,
 } from "../working-set.ts";
+import * as joins from "../join-changes.ts";
 import { changeItem } from "./computed-attributes.ts";
 import { isSameNode, shapeBetween } from "./edge-copies.ts";
 import { exactRows, type ExactRow, storedAt } from "./stored-digits.ts";
@@ -215,7 +216,7 @@ const deltasOf = (catalog: Catalog, change: RowChange): readonly Delta[] => {
       const ties = !before && after !== null;
       // A part that nothing counted may be there without its node, which would not count it when it is created.
       const begins = subject.kind === "part" && isNothing(less) && !isNothing(more);
-      const end = subject.kind === "edge" && subject.to.id === id ? "to" : "from";
+      const end = subject.kind === "part" ? "owner" : subject.kind === "edge" && subject.to.id === id ? "to" : "from";
       const failure: Failure | undefined = ties || begins ? { reason: "endMissing", end, id } : delta?.failure;
       if (!delta || failure !== delta.failure)
         deltas.set(
@@ -343,5 +344,6 @@ export const aggregates: ItemRule<Delta> = {
     };
   },
   contributions: deltasOf,
+  joins,
   settle: settleNode,
 };

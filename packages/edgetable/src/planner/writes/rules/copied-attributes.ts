@@ -39,6 +39,7 @@ import {
   unitedTerms,
   type WorkingSet,
 } from "../working-set.ts";
+import * as joins from "../join-changes.ts";
 import { aggregatesOver, counts } from "./aggregates.ts";
 import { changeItem, unchangedFields } from "./computed-attributes.ts";
 import { edgeCopies } from "./edge-copies.ts";
@@ -48,8 +49,8 @@ type End = "from" | "to";
 
 /** A node that a row is tied to, and what of it is copied onto the row. */
 interface CopySource {
-  readonly end: End;
-  readonly id: EndId;
+  /** What it means that the node is not there. */
+  readonly missing: Failure;
   readonly node: NodeEntry;
   readonly key: Key;
   readonly copies: readonly CopyFact[];
@@ -90,7 +91,8 @@ export const copySources = (catalog: Catalog, subject: Exclude<Subject, { readon
     const id = endOf(catalog, subject, end, row);
     const node = catalog.nodes[id.type];
     const key = node && keyIfComplete(catalog, node.shape, id.id);
-    return node && key ? [{ end, id, node, key, copies }] : [];
+    const missing: Failure = { reason: "endMissing", end: subject.kind === "part" ? "owner" : end, id: id.id };
+    return node && key ? [{ node, key, copies, missing }] : [];
   });
 };
 
@@ -178,14 +180,14 @@ const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, { row }, im
   const digits = new Map<string, AttributeValue | undefined>();
   let isPending = false;
   for (const source of copySources(catalog, subject, row)) {
-    const { node, key, end, id } = source;
+    const { node, key } = source;
     const { shape } = node;
     let from = siblingRow(working, source);
     if (from === null) {
       const image = imageOf(working, { shape, key }, `its attributes are copied onto "${subject.entry.name}"`);
       const isNeeded =
         isChecked(subject) || source.copies.some((copy) => isFilledOnce(subject, copy)) || isCounted(catalog, subject, filled);
-      if (isNeeded && isGone(working, shape, image)) return { kind: "failure", failure: { reason: "endMissing", end, id: id.id } };
+      if (isNeeded && isGone(working, shape, image)) return { kind: "failure", failure: source.missing };
       if (image === null) continue;
       from = image && { row: decodeItem(catalog, shape, image), digits: digitsIn(shape, image) };
     }
@@ -229,10 +231,9 @@ const NONE: readonly Requirement[] = [];
 
 const requirementsOf = (catalog: Catalog, { subject, after, changes }: RowChange): readonly Requirement[] => {
   if (subject.kind === "node" || !after || changes) return NONE;
-  return copySources(catalog, subject, after).flatMap(({ key, node, copies, end, id }): Requirement[] => {
+  return copySources(catalog, subject, after).flatMap(({ key, node, copies, missing: failure }): Requirement[] => {
     const mustHold = copies.filter(({ freshness }) => freshness === "transaction" || (freshness === "stream" && isChecked(subject)));
     if (mustHold.length === 0) return [];
-    const failure: Failure = { reason: "endMissing", end, id: id.id };
     const notes = subject.kind === "part" && mustHold.some(({ freshness }) => freshness === "transaction");
     return [{ rule: copiedAttributes, key, node, fields: mustHold.map(({ of }) => of), notes, failure }];
   });
@@ -492,6 +493,7 @@ export const copiedAttributes: ItemRule<Requirement> = {
   looksAt: lookOfNode,
   fill: fillCopies,
   contributions: requirementsOf,
+  joins,
   settle: settleRequirements,
   spread,
   finish,

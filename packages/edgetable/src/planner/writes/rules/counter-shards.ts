@@ -31,6 +31,7 @@ import {
   STALE,
   type WorkingSet,
 } from "../working-set.ts";
+import * as joins from "../join-changes.ts";
 import { addTo, type Aggregate, aggregatedNodes, aggregatesOver, counts, lookOfRow, numberIn } from "./aggregates.ts";
 import { exactRows, type ExactRow } from "./stored-digits.ts";
 
@@ -169,6 +170,7 @@ export const counterShards: ItemRule<Spread> = {
       counterKeys(catalog, set, before).map((key): Gone => ({ kind: "gone", rule: counterShards, key })),
     );
   },
+  joins,
   settle: (working, [first, ...more]) => {
     if (first.kind === "witness") return settleWitness(working, [first, ...(more as readonly Witness[])]);
     if (first.kind === "gone" || more.some(({ kind }) => kind === "gone"))

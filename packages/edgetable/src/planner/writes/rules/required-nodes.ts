@@ -51,7 +51,7 @@ export interface RequiredNode extends Contribution {
 const requireNode = (
   catalog: Catalog,
   required: RequiredNode[],
-  { type, end, id }: { readonly type: string; readonly end: "from" | "to"; readonly id: Row },
+  { type, end, id }: { readonly type: string; readonly end: "from" | "to" | "owner"; readonly id: Row },
 ): void => {
   const node = catalog.ends[type];
   const key = node && node.definition.stored !== false ? keyIfComplete(catalog, node.shape, id) : undefined;
@@ -75,7 +75,7 @@ const hasCounters = ({ facts }: Catalog, { name, definition }: EdgeEntry, type: 
 export const ownerOf = (catalog: Catalog, { definition: { of: type } }: PartEntry, row: Row): readonly RequiredNode[] => {
   const required: RequiredNode[] = [];
   const fields = catalog.nodes[type]?.idFields ?? [];
-  requireNode(catalog, required, { type, end: "from", id: Object.fromEntries(fields.map((field) => [field, row[field]])) });
+  requireNode(catalog, required, { type, end: "owner", id: Object.fromEntries(fields.map((field) => [field, row[field]])) });
   return required;
 };
 
