@@ -90,7 +90,7 @@ interface ShapeSeed extends Pick<Shape, "id" | "kind" | "definition" | "role" | 
   readonly copied?: readonly string[] | undefined;
   readonly several?: boolean;
   readonly macros: Macros;
-  /** Template of the partition key, unless the item's layout gives one. */
+  /** Template of the partition key, unless the item's layout gives one. A macro where it may be one: an id field may be called as a macro is. */
   readonly partition: string;
   readonly sort?: string;
   readonly item: ItemLayout | undefined;
@@ -311,9 +311,9 @@ const nodeEntry = (context: Context, name: string, definition: AnyNode): NodeEnt
       from: undefined,
       to: undefined,
       macros: { key: definition.key },
-      partition: definition.key,
+      partition: "{key}",
       // A node without an item has no sort key, so its id need not be a number.
-      ...(definition.stored === false && context.layout.types?.[context.layout.sortKey ?? ""] === "N" ? {} : { sort: definition.key }),
+      ...(definition.stored === false && context.layout.types?.[context.layout.sortKey ?? ""] === "N" ? {} : { sort: "{key}" }),
       item: own,
       settings: definition,
     },
@@ -333,8 +333,8 @@ const partEntry = (context: Context, name: string, definition: AnyPart): PartEnt
       from: definition.of,
       to: undefined,
       macros: { owner, key: definition.key },
-      partition: owner,
-      sort: definition.key,
+      partition: "{owner}",
+      sort: "{key}",
       item: context.layout.parts?.[name],
       settings: definition,
     },

@@ -76,7 +76,10 @@ const withValueIndexes = (definition: GraphDefinition, layout: Layout): Layout =
       const sharding = `${index}.${name}`;
       if (per !== undefined) shardings[sharding] = { count, per, ...(hot ? { hot } : {}) };
       const shard = `{${shards.by ?? words.id}:shard(${per === undefined ? countList(count).join("|") : sharding})}`;
-      const fields = levels.map((level) => `{${level}}`);
+      // An attribute that is called as a macro is named with its format.
+      const isMacro = (level: string): boolean =>
+        (level === "key" && words.group !== "edges") || (level === "owner" && words.group === "parts");
+      const fields = levels.map((level) => (isMacro(level) ? `{${level}:text}` : `{${level}}`));
       const item: ItemLayout | undefined = items[words.group][name];
       items[words.group][name] = {
         ...item,
@@ -110,7 +113,7 @@ export const defaultLayout = (definition: GraphDefinition): Layout => {
     nodes: mapValues(definition.nodes, (node) =>
       withOwnType(node, { keys: { sk: OWN_ITEM, ...(node.mirror ? { gsi1pk: "{key}", gsi1sk: OWN_ITEM } : {}) } }),
     ),
-    parts: mapValues(definition.parts ?? {}, (part) => withOwnType(part, { keys: { sk: part.key } })),
+    parts: mapValues(definition.parts ?? {}, (part) => withOwnType(part, { keys: { sk: "{key}" } })),
     edges: mapValues(edges, (edge, name) => edgeLayout(name, edge)),
   });
 };
