@@ -196,3 +196,37 @@ test("a number of fixed width in keys, and as a number beside them", async () =>
   expect(await db.find("issue").where({ repo: "web", votes: 11 }).using("gsi1").rows()).toMatchObject([{ number: 7 }]);
   expect(await verify(db)).toMatchObject({ clean: true });
 });
+
+test("a field behind one where the key may end has an attribute of its own, since some keys lack it", async () => {
+  const table = engine.freshTableName("behind");
+  const row = { id: text, a: text.optional(), done: z.boolean(), at: text, rank: z.int().optional() };
+  const db = defineGraph({
+    table,
+    nodes: { task: node({ key: "TASK#{id}", schema: z.object(row) }) },
+    layout: {
+      partitionKey: "pk",
+      sortKey: "sk",
+      indexes: { gsi1: { partitionKey: "gsi1pk", sortKey: "gsi1sk" } },
+      nodes: { task: { keys: { gsi1pk: "AT#{at}#A#{a?:lower}#{done:boolean}", gsi1sk: "A#{a?:written}#RANK#{rank:6}" } } },
+    },
+  }).connect({ transport: engine.transport });
+  await db.table.create();
+  const rows = [
+    { id: "1", done: true, at: "2024" },
+    { id: "2", done: false, at: "2024", a: "Ann", rank: 7 },
+  ];
+  for (const one of rows) await db.task.create(one).orThrow();
+  for (const one of rows) expect(await db.task.get({ id: one.id })).toEqual(one);
+  expect(await db.find("task").where({ at: "2024", a: "Ann", done: false }).rows()).toEqual([rows[1]]);
+  const { Item } = await engine.transport.send("GetItem", { TableName: table, Key: { pk: { S: "TASK#1" }, sk: { S: "TASK#1" } } });
+  expect(Item).toEqual({
+    pk: { S: "TASK#1" },
+    sk: { S: "TASK#1" },
+    gsi1pk: { S: "AT#2024#A#" },
+    gsi1sk: { S: "A#" },
+    done: { BOOL: true },
+  });
+  await db.task.update({ id: "2" }, { remove: ["a"] }).orThrow();
+  expect(await db.task.get({ id: "2" })).toEqual({ id: "2", done: false, at: "2024", rank: 7 });
+  expect(await verify(db)).toMatchObject({ clean: true });
+});

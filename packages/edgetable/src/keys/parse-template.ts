@@ -202,7 +202,9 @@ export const parseTemplate = (source: string, options: KeyDialect): Template => 
   const within = Object.freeze([
     ...new Set([...places.map((place) => place.within ?? place.path), ...deciding, ...(when?.map(({ path }) => path) ?? [])]),
   ]);
-  const readable = places
+  // What stands behind a field where the key may end is missing from some keys, so that it has an attribute of its own.
+  const end = places.findIndex(({ mayEnd }) => mayEnd);
+  const readable = (end === -1 ? places : places.slice(0, end))
     .filter(({ format, within: outer }) => !joined && !when && !isOneWay(format) && outer === undefined)
     .map(({ path }) => path);
   const carried = Object.freeze([...new Set(readable)]);
