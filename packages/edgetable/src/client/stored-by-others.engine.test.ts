@@ -28,7 +28,7 @@ const staffIn = (table: string) =>
       project: node({ key: "J#{id}", schema: z.looseObject({ id: text }) }),
     },
     parts: { skill: part({ of: "person", key: "SKILL#{n:3}", schema: z.object({ n: z.int(), at: text.optional() }) }) },
-    edges: { in: edge({ from: "person", to: "project", schema: z.object({ role: text.optional(), year: z.int().optional() }) }) },
+    edges: { in: edge({ from: "person", to: "project", schema: z.object({ role: text.optional(), year: z.int() }) }) },
     layout: {
       partitionKey: "PK",
       sortKey: "SK",

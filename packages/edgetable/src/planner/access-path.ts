@@ -1,5 +1,5 @@
 import { growthOf, hasShard, isOneWay, leadOf, type OneWayText, shardPaths, templatesOverlap, type Template } from "../keys/template.ts";
-import { type Catalog, keyAttributes, type Index, type KeySource, type Shape } from "../schema/catalog.ts";
+import { type Catalog, idPaths, keyAttributes, type Index, type KeySource, type Shape } from "../schema/catalog.ts";
 
 /** A sort key template cut after the parts that are known. */
 export interface SortPrefix {
@@ -145,20 +145,32 @@ interface Reach {
   readonly known: ReadonlySet<string>;
   /** Keys that all rows which are asked for have, though others lack them; by {@link keyName}. */
   readonly implied?: ReadonlySet<string> | "all" | undefined;
+  /** Set if an index may lack none of the items: fields that all of them have. */
+  readonly present?: ReadonlySet<string> | undefined;
 }
+
+/** Fields of a sparse key that a row may lack, so that the index lacks its item. */
+export const gapsOf = (catalog: Catalog, shape: Shape, attribute: string): readonly string[] => {
+  const template = shape.sparse.includes(attribute) ? shape.keys[attribute] : undefined;
+  if (!template) return [];
+  const always = new Set([...idPaths(catalog, shape).map((path) => inShape(shape, path)), ...template.optional, ...shape.required]);
+  return template.fields.filter((field) => !always.has(field));
+};
 
 /** A name for one computed attribute of a shape. */
 export const keyName = ({ id }: Shape, attribute: string): string => `${id} ${attribute}`;
 
 /** The path to some shapes through one index; undefined if the known fields do not determine a partition. */
 export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined => {
-  const { index, shapes, known, implied } = reach;
+  const { index, shapes, known, implied, present } = reach;
   const [first] = shapes;
   const keyed = keyAttributes(index);
   if (!first || !shapes.every(({ keys }) => keyed.every((attribute) => attribute in keys))) return undefined;
-  // An index lacks items whose keys have a condition, unless what is asked implies it.
+  // An index lacks items whose keys have a condition, unless what is asked implies it, and those without a field of a sparse key.
   const mayLack = (shape: Shape, key: string): boolean =>
-    implied !== "all" && shape.keys[key]?.when !== undefined && !implied?.has(keyName(shape, key));
+    implied !== "all" &&
+    ((shape.keys[key]?.when !== undefined && !implied?.has(keyName(shape, key))) ||
+      (present !== undefined && gapsOf(catalog, shape, key).some((field) => !present.has(field))));
   if (shapes.some((shape) => keyed.some((key) => mayLack(shape, key)))) return undefined;
   // Of several attributes, the one with a shard makes the partitions over which a path scatters.
   const partitionKey = index.partitionKeys.find((attribute) => hasShard(first.keys[attribute])) ?? index.partitionKey;
@@ -231,6 +243,7 @@ export interface Asked {
   /** The index that the caller insists on. */
   readonly index: string | undefined;
   readonly implied?: Reach["implied"];
+  readonly present?: Reach["present"];
 }
 
 /** True if the partitions of a path begin with the tenant, so that the tenant's connection may read them. */
@@ -243,12 +256,15 @@ const isOfTenant = ({ index, shapes }: AccessPath, names: readonly string[]): bo
   });
 
 /** Every path that answers a call, the table before the indexes; of a tenant's connection those alone that it may read, if there are any. */
-export const accessPaths = (catalog: Catalog, { sets, known, anchor, consistent, index: name, implied }: Asked): readonly AccessPath[] => {
+export const accessPaths = (
+  catalog: Catalog,
+  { sets, known, anchor, consistent, index: name, implied, present }: Asked,
+): readonly AccessPath[] => {
   const paths: AccessPath[] = [];
   for (const shapes of sets) {
     for (const index of [catalog.index, ...catalog.indexes]) {
       if ((consistent && index.name !== undefined) || (name !== undefined && (index.name ?? TABLE_ITSELF) !== name)) continue;
-      const path = pathOn(catalog, { index, shapes, known, implied });
+      const path = pathOn(catalog, { index, shapes, known, implied, present });
       if (path && anchor.every((field) => fixesNode(catalog, path, field))) paths.push(path);
     }
   }

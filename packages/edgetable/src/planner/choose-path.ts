@@ -5,7 +5,7 @@ import type { Collection, Expand, Filter, LogicalPlan, Merge, Parts, Search } fr
 import type { QueryStep } from "../ir/physical-plan.ts";
 import { type Catalog, type EdgeEntry, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
-import { accessPaths, isOrderedBy, pathOn, rangesOver, takesField, type AccessPath } from "./access-path.ts";
+import { accessPaths, gapsOf, isOrderedBy, pathOn, rangesOver, takesField, type AccessPath } from "./access-path.ts";
 import { assumedEdges, assumedParts, edgeRows, projectedBytes, partitionsOn, type GivenFields } from "./assumed-rows.ts";
 
 /** A path that was chosen, what it is predicted to read, and what it costs. */
@@ -104,7 +104,19 @@ export const ranked = (choices: readonly Choice[], given: GivenFields, byPrice: 
   return [...cheapest.filter(isLikeBest), ...cheapest.filter((choice) => !isLikeBest(choice))];
 };
 
-const refuseExpand = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | "order", conditional?: string): never => {
+/** Why an index is not read, though its keys would serve: it lacks some of the items that are asked for. */
+const lacks = (catalog: Catalog, { index, shapes }: AccessPath, what: string, items: string): EdgetableError => {
+  const [gap] = keyAttributes(index).flatMap((key) => shapes.flatMap((shape) => gapsOf(catalog, shape, key)));
+  const because =
+    gap === undefined
+      ? "its keys have a condition (when). Add an index without one to the layout."
+      : `it is sparse and lacks ${items} without "${gap}". Ask for that too, or add an index of all of them to the layout.`;
+  return new EdgetableError("plan.noIndex", `${what} is not read by "${index.name}", because ${because}`, {
+    details: { index: index.name },
+  });
+};
+
+const refuseExpand = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | "order", lacking?: AccessPath): never => {
   const what = `${expand.direction}("${expand.edge}") of "${expand.node}"`;
   // Where only an index has the order, the edges can be read consistently without it.
   if (expand.consistent && why !== "index") {
@@ -122,12 +134,7 @@ const refuseExpand = (catalog: Catalog, expand: Expand, why: "index" | "consiste
       { details: { edge: expand.edge } },
     );
   }
-  if (conditional !== undefined)
-    throw new EdgetableError(
-      "plan.noIndex",
-      `${what} is not read by "${conditional}", because its keys have a condition (when). Add an index without one to the layout.`,
-      { details: { edge: expand.edge, direction: expand.direction, index: conditional } },
-    );
+  if (lacking) throw lacks(catalog, lacking, what, "edges");
   const anchor = anchorPaths(expand).join(", ") || "nothing";
   // No mirror and no key of Edgetable's own layout has a partition for all nodes below a level.
   const below = expand.anchor.length < (catalog.ends[expand.node]?.idFields.length ?? 0);
@@ -147,12 +154,14 @@ const expandChoices = (catalog: Catalog, expand: Expand, { known, ranged }: Give
   const entry = defined(catalog.edges[expand.edge], `edge ${expand.edge}`);
   const { consistent, index } = expand;
   const anchor = anchorPaths(expand);
-  const asked = { sets: shapeSets(entry, expand), known: new Set([...anchor, ...known]), anchor, consistent, index };
+  // An index that the caller names is asked for what it holds.
+  const present = index === undefined ? new Set([...known, ...ranged]) : undefined;
+  const asked = { sets: shapeSets(entry, expand), known: new Set([...anchor, ...known]), anchor, consistent, index, present };
   const paths = accessPaths(catalog, asked);
   if (paths.length === 0) {
     const served = consistent && accessPaths(catalog, { ...asked, consistent: false }).length > 0;
-    const [conditional] = served ? [] : accessPaths(catalog, { ...asked, implied: "all" });
-    return refuseExpand(catalog, expand, served ? "consistent" : "index", conditional?.index.name);
+    const [lacking] = served ? [] : accessPaths(catalog, { ...asked, consistent: false, implied: "all" });
+    return refuseExpand(catalog, expand, served ? "consistent" : "index", lacking);
   }
   const ordered = paths.filter((path) => isOrderedBy(path, expand.ordered ? entry.orderBy : undefined));
   if (ordered.length === 0) return refuseExpand(catalog, expand, "order");
@@ -162,13 +171,16 @@ const expandChoices = (catalog: Catalog, expand: Expand, { known, ranged }: Give
 };
 
 /** The parts of a node come in the order of the first index that tells them from other nodes' parts, whatever is known of them. */
-const partChoices = (catalog: Catalog, parts: Parts, { known }: GivenFields): readonly Choice[] => {
+const partChoices = (catalog: Catalog, parts: Parts, { known, ranged }: GivenFields): readonly Choice[] => {
   const entry = defined(catalog.parts[parts.part], "part");
   const { shape, name } = entry;
   const ids = defined(catalog.nodes[shape.from ?? ""], "owner").idFields;
-  const asked = { sets: [[shape]], known: new Set(ids), anchor: ids, consistent: false, index: undefined };
+  const present = new Set([...known, ...ranged]);
+  const asked = { sets: [[shape]], known: new Set(ids), anchor: ids, consistent: false, index: undefined, present };
   const [first] = accessPaths(catalog, asked);
   if (!first) {
+    const [lacking] = accessPaths(catalog, { ...asked, implied: "all" });
+    if (lacking) throw lacks(catalog, lacking, `parts("${name}") of "${shape.from}"`, "parts");
     const keys = keyAttributes(catalog.index).map((attribute) => shape.keys[attribute]?.source);
     throw new EdgetableError(
       "plan.noIndex",

@@ -4,6 +4,7 @@ import type { QueryStep } from "../ir/physical-plan.ts";
 import { templatesOverlap } from "../keys/template.ts";
 import { type Catalog, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
+import { gapsOf } from "./access-path.ts";
 import { assumedEdges, assumedParts } from "./assumed-rows.ts";
 import { checkOwnPartition } from "./choose-path.ts";
 
@@ -12,8 +13,11 @@ const mirroringIndex = (catalog: Catalog, { node, index }: Collection): Index =>
   const { shape, definition } = defined(catalog.nodes[node], "node");
   for (const one of catalog.indexes) {
     if ((index !== undefined && one.name !== index) || one.partitionKeys.length > 1) continue;
-    // Keys with a condition are missing in some of the items that are asked for.
-    if (catalog.shapes.some(({ keys }) => keyAttributes(one).some((attribute) => keys[attribute]?.when))) continue;
+    // Keys with a condition are missing in some of the items that are asked for, and so are sparse ones.
+    const keyed = keyAttributes(one);
+    if (catalog.shapes.some(({ keys }) => keyed.some((attribute) => keys[attribute]?.when))) continue;
+    const leads = index === undefined ? catalog.shapes.filter(({ kind, to }) => kind === "edge" && to === node) : [];
+    if (leads.some((edge) => keyed.some((attribute) => gapsOf(catalog, edge, attribute).length > 0))) continue;
     if (shape.keys[one.partitionKey]?.source === definition.key) return one;
   }
   throw new EdgetableError(

@@ -11,7 +11,18 @@ import {
   kindShapes,
   type Shape,
 } from "../schema/catalog.ts";
-import { accessPaths, fixesField, TABLE_ITSELF, inShape, keyName, pathOn, rangesOver, takesField, type AccessPath } from "./access-path.ts";
+import {
+  accessPaths,
+  fixesField,
+  gapsOf,
+  TABLE_ITSELF,
+  inShape,
+  keyName,
+  pathOn,
+  rangesOver,
+  takesField,
+  type AccessPath,
+} from "./access-path.ts";
 import { sameValue, type Template, type When } from "../keys/template.ts";
 import { jsonText } from "../util/json-text.ts";
 import { KEY_FORMATS } from "../schema/attribute-kind.ts";
@@ -39,11 +50,10 @@ const unaskedAttributes = (catalog: Catalog, index: Index, search: Search): read
     const kept = [...aggregates, ...summaries].filter(
       (fact) => ("node" in fact ? fact.node : fact.edge) === shape.definition && fact.freshness !== "batch" && startsAtZero(fact.operation),
     );
-    const asked = new Set([...idFields(catalog, shape), ...search.present.map((path) => inShape(shape, path))]);
+    const asked = new Set(search.present.map((path) => inShape(shape, path)));
     for (const attribute of keyAttributes(index)) {
-      const template = shape.sparse.includes(attribute) ? shape.keys[attribute] : undefined;
-      for (const field of template?.fields ?? []) {
-        if (asked.has(field) || template?.optional.includes(field) || shape.required.includes(field)) continue;
+      for (const field of gapsOf(catalog, shape, attribute)) {
+        if (asked.has(field)) continue;
         if (kept.some((fact) => fact.attribute === field)) continue;
         unasked.push(field);
       }
