@@ -119,6 +119,9 @@ export const joinDetails = (some: Details, more: Details): Details => {
   return Object.assign(joined, more);
 };
 
+/** A message with another sentence behind it. */
+export const addSentence = (message: string, sentence: string): string => `${message}${/[.?!]$/.test(message) ? "" : "."} ${sentence}`;
+
 /** A copy of an EdgetableError with more details; its cause is the original error if that had none. Returns other errors as they are. */
 export const withDetails = (error: unknown, details: Details): unknown => {
   if (!isEdgetableError(error)) return error;
@@ -127,6 +130,22 @@ export const withDetails = (error: unknown, details: Details): unknown => {
     cause: error.cause ?? error,
     retryable: error.retryable,
     ...(error.request ? { request: error.request } : {}),
+  });
+};
+
+/**
+ * The error of a request that may have taken effect, which says so; other errors as they are.
+ *
+ * @param repeatable whether a second call would do no harm
+ */
+export const withEffect = (error: EdgetableError, repeatable: boolean): EdgetableError => {
+  const { code, message, details, cause, retryable, request } = error;
+  if (details["ambiguous"] !== true && details["afterAmbiguity"] !== true) return error;
+  return new EdgetableError(code, addSentence(message, "The write may have taken effect."), {
+    details: joinDetails(details, {}),
+    cause: cause ?? error,
+    retryable: retryable && repeatable,
+    ...(request && { request }),
   });
 };
 

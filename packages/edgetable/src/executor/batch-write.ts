@@ -1,4 +1,4 @@
-import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError, withEffect } from "../errors/edgetable-error.ts";
 import type { LogicalWrite } from "../ir/logical-write.ts";
 import { keyId } from "../ir/write-plan.ts";
 import { type BatchItem, planBatch } from "../planner/writes/plan-batch.ts";
@@ -38,7 +38,10 @@ export const batchWrite = async (
     });
   } catch (error) {
     if (!isEdgetableError(error)) throw error;
-    if (error.code !== "execute.rejected" || pending.length === 1) return pending.map((request) => ({ request, error }));
+    if (error.code !== "execute.rejected" || pending.length === 1) {
+      const unwritten = withEffect(error, true);
+      return pending.map((request) => ({ request, error: unwritten }));
+    }
     // One item that the service refuses fails its whole request: halve the request until that item is alone.
     const middle = Math.ceil(pending.length / 2);
     const halves = [pending.slice(0, middle), pending.slice(middle)];

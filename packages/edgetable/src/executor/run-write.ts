@@ -1,4 +1,4 @@
-import { EdgetableError, isEdgetableError, joinDetails } from "../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError, withEffect } from "../errors/edgetable-error.ts";
 import { ASSUMED_BYTES, writeUnits as unitsOf } from "../ir/capacity.ts";
 import type { Changes, LogicalWrite } from "../ir/logical-write.ts";
 import { type Atomic, type Failure, type Images, keyId, type PlannedItem, type ValidRows, type WritePlan } from "../ir/write-plan.ts";
@@ -241,18 +241,10 @@ const ambiguous = (cause: EdgetableError, found?: FoundItem): EdgetableError =>
   );
 
 /** The error of a write. If an attempt may have taken effect it says so, and is retryable only if a second call does no harm. */
-const withEffect = async (error: unknown, { items, repeatable }: Ready): Promise<unknown> => {
+const errorOf = async (error: unknown, { items, repeatable }: Ready): Promise<unknown> => {
   if (!isEdgetableError(error)) return error;
   if (error.code === "execute.rejected") return (await import("./rejected-operands.ts")).withAttributes(error, items);
-  if (error.details["ambiguous"] !== true && error.details["afterAmbiguity"] !== true) return error;
-  const { code, message, details, cause, retryable, request } = error;
-  const text = `${message}${/[.?!]$/.test(message) ? "" : "."} The write may have taken effect.`;
-  return new EdgetableError(code, text, {
-    details: joinDetails(details, {}),
-    cause: cause ?? error,
-    retryable: retryable && repeatable,
-    ...(request && { request }),
-  });
+  return withEffect(error, repeatable);
 };
 
 const isConditional = ({ items }: Ready): boolean => items.some(({ item }) => item.terms.some(({ kind }) => kind === "where"));
@@ -280,7 +272,7 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
     return done(output.Attributes);
   } catch (error) {
     if (plan.once && isAmbiguous(error) && error.retryable) throw ambiguous(error);
-    if (!isFailedCondition(error)) throw await withEffect(error, plan);
+    if (!isFailedCondition(error)) throw await errorOf(error, plan);
     const found = error.details["item"] as Item | undefined;
     const result = refused(sending, [{ planned, found }], error);
     if (error.details["afterAmbiguity"] === true) {
@@ -313,7 +305,7 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
       const planned = plan.items[at];
       if (planned && Code === "ConditionalCheckFailed") refusals.push({ planned, found });
     }
-    if (refusals.length === 0) throw await withEffect(error, plan);
+    if (refusals.length === 0) throw await errorOf(error, plan);
     return refused(sending, refusals, error as EdgetableError);
   }
 };

@@ -1,4 +1,4 @@
-import { EdgetableError, isEdgetableError, joinDetails, withDetails, withRequest } from "../errors/edgetable-error.ts";
+import { addSentence, EdgetableError, isEdgetableError, joinDetails, withDetails, withRequest } from "../errors/edgetable-error.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
 import type { TextColumn, Transport } from "../transport/transport.ts";
@@ -120,14 +120,17 @@ const waitToRetry = async (
   // The guard of a lost lease throws job.busy: the caller may retry the job, but this request can never be sent.
   const mayRetry = isEdgetableError(error) && error.retryable && error.code !== "job.busy";
   if (!mayRetry || attempts.made >= retry.attempts) throw finalError(error, attempts);
-  if (await backOff(effects, retry, attempts.made - 1, patience)) {
+  const inTime = await backOff(effects, retry, attempts.made - 1, patience).catch((aborted: unknown) => {
+    throw finalError(withDetails(aborted, { ambiguous: attempts.ambiguous || isAmbiguous(error) }), attempts);
+  });
+  if (inTime) {
     attempts.ambiguous ||= isAmbiguous(error);
     return;
   }
   const { code, message, cause, details, request } = error;
   const late = new EdgetableError(
     code,
-    `${message} The call's deadline left no time for another attempt: give the call more time (deadline).`,
+    addSentence(message, "The call's deadline left no time for another attempt: give the call more time (deadline)."),
     { details: joinDetails(details, { deadline: true }), cause: cause ?? error, retryable: true, ...(request ? { request } : {}) },
   );
   throw finalError(late, attempts);

@@ -1,6 +1,6 @@
 import { isEdgetableError, EdgetableError } from "../errors/edgetable-error.ts";
 import { describeTable, readExpiry } from "../executor/administer-table.ts";
-import { type Run, step } from "../executor/jobs/run-job.ts";
+import { type Run, step, waitIn } from "../executor/jobs/run-job.ts";
 import { createIndexInput, IMAGES } from "../requests/table.ts";
 import type { TableSettings } from "../schema/definition.ts";
 import type { IndexDescription, TableDescription, UpdateTableInput } from "../transport/operations.ts";
@@ -45,7 +45,7 @@ const changeTable = async (
         const fault = isEdgetableError(error) ? error.details["fault"] : undefined;
         if (fault !== "ResourceInUseException" && fault !== "LimitExceededException") throw error;
       });
-    await session.effects.sleep(wait, run.signal);
+    await waitIn(run, wait);
   }
 };
 

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../errors/codes.ts";
-import { EdgetableError } from "../errors/edgetable-error.ts";
+import { addSentence, EdgetableError } from "../errors/edgetable-error.ts";
 import { own } from "../util/row.ts";
 import type { CancellationReason } from "./operations.ts";
 import type { StreamOperation } from "./stream-operations.ts";
@@ -22,7 +22,7 @@ const remedies: Readonly<Partial<Record<ErrorCode, string>>> = {
 /** Adds what to do about an error if that follows from its code. */
 const withRemedy = (code: ErrorCode, message: string): string => {
   const remedy = remedies[code];
-  return remedy === undefined ? message : `${message}${/[.?!]$/.test(message) ? "" : "."} ${remedy}`;
+  return remedy === undefined ? message : addSentence(message, remedy);
 };
 
 /** One attempt, as its errors name it. */

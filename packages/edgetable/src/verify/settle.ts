@@ -1,5 +1,5 @@
 import { readImages } from "../executor/read-images.ts";
-import { type Run, step } from "../executor/jobs/run-job.ts";
+import { type Run, step, waitIn } from "../executor/jobs/run-job.ts";
 import { type Images, keyId, type ReadNeed } from "../ir/write-plan.ts";
 import { sameItem } from "../requests/attribute-value.ts";
 import type { Item, Key } from "../transport/operations.ts";
@@ -116,7 +116,7 @@ export const settleCandidates = async (
     verdicts.push(...first.cases.filter(isAlone));
     const open = first.cases.filter((one) => !isAlone(one));
     if (open.length === 0 || attempt === TRIES) return { verdicts, unsettled: open.length };
-    await run.session.effects.sleep(open.some(isLate) ? Math.max(settle, staleAfter) : settle, run.signal);
+    await waitIn(run, open.some(isLate) ? Math.max(settle, staleAfter) : settle);
     const needs = new Map<string, Need>();
     for (const { used } of open) for (const need of used) needs.set(need.id, need);
     const again = await readNeeds(settling, [...needs.values()]);

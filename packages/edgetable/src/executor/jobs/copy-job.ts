@@ -6,7 +6,7 @@ import type { Catalog } from "../../schema/catalog.ts";
 import type { Cost } from "../call.ts";
 import type { Session } from "../session.ts";
 import { type Job, type JobFacts, type Lease, takeLease } from "./job-store.ts";
-import { newRun, type Run, runJob, step } from "./run-job.ts";
+import { newRun, type Run, runJob, step, waitIn } from "./run-job.ts";
 import { defined } from "../../util/invariant.ts";
 
 /** How copies are changed by a job. */
@@ -62,7 +62,7 @@ const changeCopies = async (job: CopyJob, lease: Lease, position: { value: Posit
   // An index may not show an edge that was linked before the source changed: it is read once more after its lag.
   const passes = lagsBehind(session.catalog, fanOut) ? 2 : 1;
   for (; job.pass <= passes; job.pass++) {
-    if (job.pass > 1 && position.value === undefined && settings.indexLag > 0) await session.effects.sleep(settings.indexLag, job.signal);
+    if (job.pass > 1 && position.value === undefined && settings.indexLag > 0) await waitIn(job, settings.indexLag);
     do {
       const from = position.value;
       const page = await step(job, (context) => refreshFanOutPage(session, { fanOut, from }, context));

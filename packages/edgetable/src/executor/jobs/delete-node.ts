@@ -40,7 +40,7 @@ import {
   releaseLease,
   takeLease,
 } from "./job-store.ts";
-import { newRun, type Run, runJob, step } from "./run-job.ts";
+import { newRun, type Run, runJob, step, waitIn } from "./run-job.ts";
 import { findAll, passesOver, readsCrossing, type Removal, removeAll, removeCrossing, sweepPage } from "./sweep.ts";
 
 /** How a node is deleted with everything that goes with it. */
@@ -342,8 +342,9 @@ const unmarkCounters = async (
     }
 };
 
-const waitForIndex = async ({ session, plan, settings, signal }: Deletion): Promise<void> => {
-  if (plan.lags && settings.indexLag > 0) await session.effects.sleep(settings.indexLag, signal);
+const waitForIndex = async (deletion: Deletion): Promise<void> => {
+  const { plan, settings } = deletion;
+  if (plan.lags && settings.indexLag > 0) await waitIn(deletion, settings.indexLag);
 };
 
 /**

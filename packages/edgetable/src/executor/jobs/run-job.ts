@@ -121,6 +121,16 @@ export const newRun = (
 // The report of little work names its requests; those of a long job would fill the memory.
 const NAMED_REQUESTS = 1000;
 
+const abortedRun = ({ what, advice, signal }: Run): EdgetableError =>
+  new EdgetableError("execute.aborted", `${what} was aborted. ${advice}`, { cause: signal.reason });
+
+/** Waits between two steps of a run. @throws {execute.aborted} when the run is aborted meanwhile */
+export const waitIn = async (run: Run, milliseconds: number): Promise<void> => {
+  await run.session.effects.sleep(milliseconds, run.signal).catch((error: unknown) => {
+    throw run.signal.aborted ? abortedRun(run) : error;
+  });
+};
+
 /**
  * Takes one step of a run and adds what it consumed. Under a lease, every attempt of its requests asks first whether the
  * lease is still valid, unless `guarded` is false.
@@ -131,7 +141,7 @@ export const step = async <T>(run: Run, work: (context: CallContext) => Promise<
   const { session, what, advice, signal, deadline } = run;
   const lease = guarded ? run.lease : undefined;
   if (lease) checkLease(session, lease);
-  if (signal?.aborted) throw new EdgetableError("execute.aborted", `${what} was aborted. ${advice}`, { cause: signal.reason });
+  if (signal.aborted) throw abortedRun(run);
   if (session.effects.now() >= deadline)
     throw new EdgetableError("execute.timeout", `${what} did not end before its deadline. ${advice}`, { retryable: true });
   const meter = new Meter();
@@ -158,7 +168,7 @@ export const pace = async (run: Run, items: number, rate: number): Promise<void>
   const { effects } = run.session;
   const now = effects.now();
   run.due = Math.min(Math.max(run.due, now - LONGEST_CATCH_UP), now) + (items / rate) * 1000;
-  if (run.due > now) await effects.sleep(run.due - now, run.signal);
+  if (run.due > now) await waitIn(run, run.due - now);
 };
 
 /** Units a second that a run may consume. */

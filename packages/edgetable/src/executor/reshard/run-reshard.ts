@@ -19,7 +19,7 @@ import { isFailedCondition } from "../failed-term.ts";
 import { readRecord } from "../model-record.ts";
 import { writeRecord } from "../write-record.ts";
 import { bookkeeping, type JobFacts, takeLease } from "../jobs/job-store.ts";
-import { newRun, pace, REQUEST_DEADLINE, type Run, runJob, step } from "../jobs/run-job.ts";
+import { newRun, pace, REQUEST_DEADLINE, type Run, runJob, step, waitIn } from "../jobs/run-job.ts";
 import type { CallContext, Session } from "../session.ts";
 
 /** How a resharding is done. */
@@ -221,7 +221,7 @@ const moveAll = async (run: Resharding): Promise<void> => {
     return session.send("Scan", { ...input, ReturnConsumedCapacity: "TOTAL" }, context);
   };
   for (;;) {
-    await session.effects.sleep(settings.indexLag, run.signal);
+    await waitIn(run, settings.indexLag);
     for (let place = places[run.at]; place; place = places[run.at]) {
       const current = place;
       const moved = await step(run, async (context) => {
