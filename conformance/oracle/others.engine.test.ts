@@ -191,7 +191,8 @@ const run = async (layout: Layout, history: readonly Command[]): Promise<void> =
         .using(spread ? "spread" : "byGroup");
       const wanted = [...rows.values()].filter((row) => row.group === group && row.rank !== undefined && within(row.rank));
       const report = await search.rows().report();
-      const shown = (list: readonly unknown[]): readonly string[] => list.map((row) => String((row as Row).seq)).toSorted();
+      const shown = (list: readonly unknown[]): readonly string[] =>
+        list.map((row) => String((expected(row as Row) as Row).seq)).toSorted();
       expect(shown(report.value)).toEqual(shown(wanted));
       expect(report.value.map((row) => row.rank)).toEqual(wanted.map((row) => row.rank).toSorted((a, b) => a! - b!));
       // BETWEEN includes both ends, so a foreign item on an open bound is read, and counted, as well.
