@@ -1,14 +1,10 @@
 import type { Changes, LinkWrite, PutEdgeWrite, RelinkWrite, UnlinkWrite } from "../../ir/logical-write.ts";
 import type { Failure, Term } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
-import { digitsIn, keyOf, VERSION } from "../../requests/encode-item.ts";
-import type { Catalog, EdgeEntry, Shape } from "../../schema/catalog.ts";
-import { derivedNames } from "../../schema/facts.ts";
-import { timeNames, timesOf } from "../../schema/timestamps.ts";
-import type { Item, Key } from "../../transport/operations.ts";
-import { readDecimal } from "../../util/decimal.ts";
-import { mapValues, own, type Row } from "../../util/row.ts";
-import { changedRow, isChanged } from "./changed-row.ts";
+import { digitsIn, keyOf } from "../../requests/encode-item.ts";
+import type { Catalog, Shape } from "../../schema/catalog.ts";
+import type { Item } from "../../transport/operations.ts";
+import type { Row } from "../../util/row.ts";
 import { asRead, putStep } from "./plan-item.ts";
 import {
   atTime,
@@ -17,7 +13,6 @@ import {
   changeItem,
   seenAt,
   storedVersion,
-  sumsOf,
   unchangedFields,
   unchangedItem,
   withTimes,
@@ -41,11 +36,10 @@ import {
   stage,
   STALE,
   subjectOf,
-  validRow,
   type WorkingSet,
 } from "./working-set.ts";
 
-const betweenOf = (catalog: Catalog, write: LinkWrite | PutEdgeWrite | RelinkWrite | UnlinkWrite): EdgeBetween =>
+export const betweenOf = (catalog: Catalog, write: LinkWrite | PutEdgeWrite | RelinkWrite | UnlinkWrite): EdgeBetween =>
   subjectOf(catalog, write) as EdgeBetween;
 
 /** What an edge holds, and what its other copy holds otherwise. */
@@ -69,7 +63,13 @@ const stageCopies = (
     stage(working, putStep(working.catalog, { ...copy, digits: at === 0 ? own : other }, at === 0 ? terms : []));
 };
 
-const stageLink = (working: WorkingSet, edge: EdgeBetween, { attributes, reverse, kept, digits }: Contents, exists?: Failure): Row => {
+/** Stages both copies of an edge that is new. */
+export const stageLink = (
+  working: WorkingSet,
+  edge: EdgeBetween,
+  { attributes, reverse, kept, digits }: Contents,
+  exists?: Failure,
+): Row => {
   const timed = withTimes(working, edge.entry.shapes[0]!, { row: attributes, kept });
   const copies = edgeCopies(edge, atVersion(timed, edge.entry.definition.version, 1), reverse);
   const [{ shape, row }] = copies;
@@ -236,12 +236,11 @@ const completeCopy = (working: WorkingSet, write: RelinkWrite, own: EdgeCopy & {
 };
 
 /**
- * Changes an edge that is there: its attributes and its place in the order, or its type.
+ * Changes an edge that is there: its attributes and its place in the order.
  *
- * @param absence what it means that it is not there, unless its type changes
+ * @param absence what it means that it is not there
  */
 export const planRelink = (working: WorkingSet, given: RelinkWrite, absence?: Failure): Planned => {
-  if (given.type !== undefined && given.type !== given.edge) return planRetype(working, given, given.type);
   const edge = betweenOf(working.catalog, given);
   const [own, second] = edgeCopies(edge, given.key);
   const write = own.shape.times && !given.keepsVersion ? { ...given, changes: atTime(working, own.shape, given.changes) } : given;
@@ -261,74 +260,5 @@ export const planRelink = (working: WorkingSet, given: RelinkWrite, absence?: Fa
   const row = first.row ?? other?.row;
   const { image } = first;
   stageDerived(working, { subject: edge, before: first.before ?? own.row, after: row, changes: write.changes, image });
-  return { kind: "staged", row };
-};
-
-// What Edgetable keeps in the edge, and no schema knows.
-const withoutKept = ({ definition }: EdgeEntry, row: Row): Row => {
-  const kept = [...derivedNames(definition), ...timeNames(definition)];
-  return kept.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([name]) => !kept.includes(name)));
-};
-
-// The edge is the same one under another type: it keeps the time of its creation where both types keep it alike.
-const keptTimes = (before: EdgeEntry, after: EdgeEntry, row: Row): Row | undefined => {
-  const [from, to] = [timesOf(before.definition), timesOf(after.definition)];
-  if (from?.created === undefined || to?.created === undefined || from.as !== to.as) return undefined;
-  return { [to.created]: own(row, from.created) };
-};
-
-interface ReadCopy extends EdgeCopy {
-  readonly key: Key | null | undefined;
-  readonly image: Item | null | undefined;
-}
-
-// The edge leaves one type and joins another with what it holds, in one transaction.
-const planRetype = (working: WorkingSet, write: RelinkWrite, type: string): Planned => {
-  const { catalog } = working;
-  const before = betweenOf(catalog, write);
-  const after = betweenOf(catalog, { ...write, edge: type });
-  const copies: ReadCopy[] = [];
-  for (const { shape, row } of edgeCopies(before, write.key)) {
-    const key = locate(working, shape, row);
-    const image = key ? imageOf(working, { shape, key }, "the edge keeps its attributes under the other type") : key;
-    copies.push({ shape, row, key, image });
-  }
-  if (copies.some(({ image }) => image === undefined)) {
-    stageDerived(working, { subject: after, before: undefined, after: {} });
-    return undefined;
-  }
-  const [own, second] = copies as [ReadCopy, ReadCopy?];
-  const { shape, key, image } = own;
-  if (!key || !image || isGone(working, shape, image) || isOtherEdge(working, own, image)) return notFound;
-  const contents = ({ image: item, shape: of }: ReadCopy): Row => {
-    if (!item) return {};
-    const { from: _from, to: _to, [VERSION]: version, ...attributes } = decodeItem(catalog, of, item);
-    // An attribute that the user calls "version" is one like any other, unless the edge type counts its writes.
-    return before.entry.definition.version || version === undefined ? attributes : { ...attributes, [VERSION]: version };
-  };
-  // A sum takes what is stored, and not what the row has of it.
-  const sums = copies.map(({ shape: of, image: item }) => (item ? sumsOf({ shape: of, changes: write.changes }, item) : {}));
-  const changedBy = (copy: ReadCopy, exact: Readonly<Record<string, string>> = {}): Row => ({
-    ...changedRow(contents(copy), write.changes),
-    ...mapValues(exact, readDecimal),
-  });
-  const changed = changedBy(own, sums[0]);
-  const valid = write.validates ? validRow(working, after.entry, withoutKept(before.entry, changed)) : withoutKept(before.entry, changed);
-  if (!valid) return undefined;
-  const filled = fill(working, after, valid, null);
-  if (filled?.kind !== "row") return filled;
-  const attributes = filled.row;
-  const reverse = { ...(second ? changedBy(second, sums[1]) : write.changes.set), ...write.reverse };
-  const kept = keptTimes(before.entry, after.entry, changed);
-  const digits = copies.map(({ shape: of, image: item }, at): Digits => (field) => {
-    const sum = sums[at]?.[field];
-    const kept = item && !isChanged(write.changes, field) ? digitsIn(of, item)(field) : undefined;
-    return filled.digits?.(field) ?? (sum === undefined ? kept : { N: sum });
-  });
-  const row = stageLink(working, after, { attributes, reverse: withoutKept(before.entry, reverse), kept, digits });
-  const terms = [presentUnexpired(working, shape), ...guardTerms(shape, write.guards), ...unchangedItem(catalog, { shape, key }, image)];
-  stage(working, { kind: "delete", key, terms, shape });
-  if (second?.key) stage(working, { kind: "delete", key: second.key, terms: [], shape: second.shape });
-  stageDerived(working, { subject: before, before: decodeItem(catalog, shape, image), after: null, image });
   return { kind: "staged", row };
 };

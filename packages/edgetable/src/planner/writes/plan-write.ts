@@ -10,11 +10,13 @@ import { usePathRules } from "./changed-row.ts";
 import { planLink, planPutEdge, planRelink, planUnlink } from "./plan-edge.ts";
 import { planCheck, planCreate, planDelete, planPut, planUpdate } from "./plan-item.ts";
 import { finishDerived } from "./rules/index.ts";
+import type * as Retypes from "./plan-retype.ts";
 import type * as Upserts from "./plan-upsert.ts";
 import { type Given, openWorkingSet, type Planned, settle, type WorkingSet } from "./working-set.ts";
 
-// Few programs upsert.
+// Few programs upsert, or change the type of an edge.
 let upserts: typeof Upserts | undefined;
+let retypes: typeof Retypes | undefined;
 
 const isByPath = (write: LogicalWrite): boolean =>
   "update" in write ? isByPath(write.update) : "changes" in write && write.changes.paths !== undefined;
@@ -25,12 +27,21 @@ const loadPathRules = loadOnce(async () => {
   return loaded;
 });
 
-/** Loads what plans upserts and changes by path, which few calls have; gives nothing to wait for if there are none. */
-export const loadRareWrites = (writes: readonly LogicalWrite[]): Promise<void> | undefined => {
-  const rules = writes.some(isByPath) ? loadPathRules() : undefined;
-  if (upserts || !writes.some(({ kind }) => kind === "upsert" || kind === "upsertEdge"))
-    return rules instanceof Promise ? rules.then(() => undefined) : undefined;
-  return Promise.all([import("./plan-upsert.ts"), rules]).then(([loaded]) => void (upserts = loaded));
+/** The other type that an edge gets; undefined for any other write. */
+const newTypeOf = (write: LogicalWrite): string | undefined =>
+  write.kind === "relink" && write.type !== write.edge ? write.type : undefined;
+
+const loadUpserts = loadOnce(async () => (upserts = await import("./plan-upsert.ts")));
+const loadRetypes = loadOnce(async () => (retypes = await import("./plan-retype.ts")));
+
+/** Loads what plans upserts, changes by path and of types, which few calls have; gives nothing to wait for if there are none. */
+export const loadRareWrites = (writes: readonly LogicalWrite[]): Promise<unknown> | undefined => {
+  const loading = [
+    writes.some(isByPath) && loadPathRules(),
+    writes.some(({ kind }) => kind === "upsert" || kind === "upsertEdge") && loadUpserts(),
+    writes.some((write) => newTypeOf(write) !== undefined) && loadRetypes(),
+  ].filter((one) => one instanceof Promise);
+  return loading.length > 0 ? Promise.all(loading) : undefined;
 };
 
 const planOne = (working: WorkingSet, write: LogicalWrite): Planned => {
@@ -49,8 +60,12 @@ const planOne = (working: WorkingSet, write: LogicalWrite): Planned => {
       return planLink(working, write);
     case "putEdge":
       return planPutEdge(working, write);
-    case "relink":
-      return planRelink(working, write);
+    case "relink": {
+      const type = newTypeOf(write);
+      return type === undefined
+        ? planRelink(working, write)
+        : defined(retypes, "loadRareWrites() before a type is changed").planRetype(working, write, type);
+    }
     case "unlink":
       return planUnlink(working, write);
     case "upsert":
@@ -111,7 +126,7 @@ export const isConditional = (write: LogicalWrite): boolean =>
 // After it took effect, a create or link finds the item, a deletion does not, and a condition may no longer hold.
 const isRepeatable = (write: LogicalWrite): boolean => {
   if (write.kind === "putEdge" || write.kind === "check") return true;
-  if (write.kind === "relink" && write.type !== undefined && write.type !== write.edge) return false;
+  if (newTypeOf(write) !== undefined) return false;
   return (write.kind === "put" || write.kind === "update" || write.kind === "relink") && !isConditional(write) && !addsUp(write);
 };
 
