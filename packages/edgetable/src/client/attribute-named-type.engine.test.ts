@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { defineGraph, edge, node, part } from "../index.ts";
+import { verify } from "../verify/index.ts";
 
 /** "type" is the attribute by which Edgetable tells items apart; a model may call an attribute of its own so too. */
 const text = z.string();
@@ -77,6 +78,9 @@ test("in nodes, edges and parts, in keys, orders, indexes and unique values, wit
   const copy = modelIn(engine.freshTableName("type")).connect({ transport: engine.transport });
   await copy.table.create();
   expect(await copy.load(db.scan())).toMatchObject({ failed: 0 });
+  for (const each of [db, copy]) expect(await verify(each, { settle: 1 })).toMatchObject({ clean: true, kinds: [] });
+  expect(await copy.doc.get({ type: "pdf" })).toEqual({ type: "pdf" });
+  expect((await copy.doc.get({ type: "pdf" }).report()).drifted.items).toBe(0);
   expect(await copy.user.getMany([ann, bob])).toEqual(await db.user.getMany([ann, bob]));
 });
 

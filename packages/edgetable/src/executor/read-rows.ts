@@ -136,7 +136,8 @@ export const readRow = (
     return undefined;
   }
   // In Edgetable's own layout, no attribute repeats a field of the key.
-  if (!catalog.escapes) for (const one of driftedFields(shape, item, row)) context.meter.drifts({ key: keyOfItem(catalog, item), ...one });
+  if (!catalog.escapes)
+    for (const one of driftedFields(catalog, shape, item, row)) context.meter.drifts({ key: keyOfItem(catalog, item), ...one });
   return row;
 };
 

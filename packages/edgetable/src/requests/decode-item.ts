@@ -78,7 +78,7 @@ const namingOf = (catalog: Catalog, shape: Shape): Naming => {
   const names = new Map<string, string | undefined>();
   for (const field of [...(listed ?? []), ...(shape.version ? ["version"] : [])]) names.set(shape.stored[field] ?? field, field);
   for (const [attribute, field] of Object.entries(shape.fields)) names.set(attribute, field);
-  const copies = copiesOf(shape);
+  const copies = copiesOf(catalog, shape);
   const owner = (shape.role === "reference" ? shape.from : shape.definition) ?? "";
   const declared = (shape.kind === "edge" && shape.role !== "reference" ? catalog.edges : catalog.nodes)[owner]?.definition;
   const noField = [
@@ -100,12 +100,13 @@ const namingOf = (catalog: Catalog, shape: Shape): Naming => {
 const copyLists = new WeakMap<Shape, readonly FieldCopy[]>();
 
 /** The attributes in which an item may hold a copy of what its keys carry. */
-const copiesOf = (shape: Shape): readonly FieldCopy[] => {
+const copiesOf = ({ typeAttribute }: Catalog, shape: Shape): readonly FieldCopy[] => {
   let copies = copyLists.get(shape);
   if (copies) return copies;
   copies = shape.carried.flatMap((field) => {
     const attribute = shape.stored[field] ?? field;
-    return field.includes(".") || attribute in shape.keys ? [] : [{ attribute, field }];
+    // A field may be called as the attribute of the type is.
+    return field.includes(".") || attribute === typeAttribute || attribute in shape.keys ? [] : [{ attribute, field }];
   });
   copyLists.set(shape, copies);
   return copies;
@@ -121,9 +122,9 @@ export interface DriftedField {
 }
 
 /** The fields of which an item of an adopted table holds a copy that disagrees with its key. */
-export const driftedFields = (shape: Shape, item: Item, row: Row): readonly DriftedField[] => {
+export const driftedFields = (catalog: Catalog, shape: Shape, item: Item, row: Row): readonly DriftedField[] => {
   if (shape.role === "reference") return [];
-  return copiesOf(shape).flatMap(({ attribute, field }) => {
+  return copiesOf(catalog, shape).flatMap(({ attribute, field }) => {
     const stored = own(item, attribute);
     const source = shape.sources.find((one) => Object.hasOwn(item, one.attribute) && one.template.carried.includes(field));
     if (stored === undefined || !source) return [];

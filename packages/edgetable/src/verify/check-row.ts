@@ -178,7 +178,7 @@ export const checkRow = (catalog: Catalog, seen: SeenRow, converted?: Converted)
   const draft: Draft = { findings: [], set: {}, remove: [] };
   checkComputed(catalog, seen, draft);
   if (converted && shape.former) checkForms(seen, converted, draft);
-  for (const { field, value, copy } of driftedFields(shape, item, row)) {
+  for (const { field, value, copy } of driftedFields(catalog, shape, item, row)) {
     const attribute = shape.stored[field] ?? field;
     draft.findings.push({
       kind: "drift",

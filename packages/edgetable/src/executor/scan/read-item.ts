@@ -86,7 +86,7 @@ const readCopy = (catalog: Catalog, shape: Shape, item: Item, options: RowOption
 /** The copies in an item that disagree with its keys. */
 export const driftOf = (catalog: Catalog, item: Item): readonly DriftedField[] => {
   const shape = catalog.escapes ? undefined : shapeOf(catalog, catalog.shapes, item);
-  return shape ? driftedFields(shape, item, decodeItem(catalog, shape, item)) : [];
+  return shape ? driftedFields(catalog, shape, item, decodeItem(catalog, shape, item)) : [];
 };
 
 // How much of an item's identity a shape shares, and the first attribute that it does not.
