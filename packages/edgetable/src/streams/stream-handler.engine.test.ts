@@ -78,6 +78,39 @@ const quick: StreamHandlerOptions = { indexLag: 0, attempts: 2 };
 const [ann, bob, maths] = [{ id: "ann" }, { id: "bob" }, { id: "maths" }];
 const none = { batchItemFailures: [] };
 
+test("what a handler changes in its record, no other attempt, handler or dead letter has", async () => {
+  const { db, take } = await open();
+  await db.student.create({ ...ann, name: "Ann" }).orThrow();
+  await db.student.update(ann, { name: "Anna" }).orThrow();
+  const seen: [string, string][] = [];
+  const spoiling = (name: string) => ({
+    on: "*",
+    event: ({ record }: { readonly record: object }) => {
+      const own = record as { key: object; before: Record<string, object> | undefined; after: Record<string, object> };
+      seen.push([name, JSON.stringify(own)]);
+      own.key = {};
+      own.after["name"] = { S: "spoilt" };
+      Object.assign(own.after["pk"]!, { S: "spoilt" });
+      if (own.before) delete own.before["name"];
+      if (name === "failing") throw new Error("no");
+    },
+  });
+  const records = await take();
+  const original = JSON.stringify(records);
+  const handlers = { first: spoiling("first"), failing: spoiling("failing"), last: spoiling("last") };
+  const handle = createStreamHandler(db, handlers as never, { ...quick, concurrency: 1 });
+  expect(await handle(records)).toEqual(none);
+  expect(JSON.stringify(records)).toBe(original);
+  expect(seen.length).toBe(8);
+  const told = [...new Set(seen.map(([, text]) => text))].map((text) => JSON.parse(text) as { readonly id: string });
+  expect(told.length).toBe(2);
+  const letters = await listDeadLetters(db);
+  const idOf = ({ id: one }: { readonly id: string }) => one;
+  expect(letters.map(({ record }) => record).toSorted((a, b) => idOf(a).localeCompare(idOf(b)))).toMatchObject(
+    told.toSorted((a, b) => idOf(a).localeCompare(idOf(b))),
+  );
+});
+
 describe("events", () => {
   test("tell what happened to nodes, edges and parts, once and in order", async () => {
     const { db, take } = await open();
