@@ -34,7 +34,12 @@ const targetOf = (model: GridModel, list: FieldList, column: string, asked: CsvT
   if (typeof asked === "object") {
     // An import that was cut off has defined its fields: the same call finds them.
     const known = liveFields(list).find(({ name }) => name === asked.name.trim());
-    return known ? { to: "field", field: known } : { to: "newField", name: asked.name, given: asked };
+    if (!known) return { to: "newField", name: asked.name, given: asked };
+    if (known.type === asked.type) return { to: "field", field: known };
+    throw invalidCsv(
+      `The column ${jsonText(column)} asks for a new field ${jsonText(known.name)} of type ${asked.type}, and there is one of type ${known.type}. Leave out its type to use that field, give it the other type first (retype), or name another field.`,
+      { column, field: known.fieldId, type: known.type },
+    );
   }
   const name = asked ?? column;
   if (derivedNames(definition).includes(name)) return { to: "ignored" };

@@ -279,6 +279,16 @@ describe("an import", () => {
     expect(await failure(grid.importCsv(rows, { columns: { No: "field:f9" } }).run())).toMatchObject({ code: "grid.unknownField" });
     expect(await failure(grid.importCsv(rows, { columns: { No: "nam" as "name" } }).run())).toMatchObject({ code: "grid.unknownColumn" });
     expect(await failure(grid.sort("num").importCsv(rows).run())).toMatchObject({ code: "plan.unsupported" });
+    const { fieldId } = await db.issue.fields(bridge).define({ name: "No", type: "number" });
+    expect(await failure(grid.importCsv(rows, { columns: { No: { name: "No", type: "text" } }, dryRun: true }).run())).toMatchObject({
+      code: "grid.invalidCsv",
+      message: expect.stringMatching(
+        /^The column "No" asks for a new field "No" of type text, and there is one of type number\. Leave out its type/,
+      ),
+      details: { column: "No", field: fieldId, type: "number" },
+    });
+    const { columns } = await grid.importCsv(rows, { columns: { No: { name: "No", type: "number" } }, dryRun: true });
+    expect(columns[2]).toMatchObject({ column: "No", to: "field", fieldId, type: "number" });
   });
 
   test("refuses more new columns than fields before anything is written", async () => {
