@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { CommanderError } from "commander";
+import { EdgetableError } from "edgetable";
 import { commands } from "./commands/index.ts";
 import { exitCode, exitCodeOf, type ExitCode } from "./exit-codes.ts";
 import { failureOf, usageError, type Failure } from "./failure.ts";
@@ -113,6 +115,19 @@ export const main = async (argv: readonly string[], bare: Io): Promise<ExitCode>
   }
 };
 
+const packages = fileURLToPath(new URL("../..", import.meta.url));
+const isOwn = (file: string): boolean => file.startsWith(packages) || /[\\/]node_modules[\\/](@edgetable[\\/]|edgetable[\\/])/.test(file);
+
+/** An error that nobody catches. It is of the model, or of what the model imports, unless this program threw it. */
+const uncaught = (error: unknown): unknown => {
+  const { message, stack = "" } = error instanceof Error ? error : { message: String(error) };
+  const [, file, line] = /(?:\(|at |file:\/\/)([^()\s]*[\\/][^()\s]*?):(\d+):\d+\)?$/m.exec(stack) ?? [];
+  if (file !== undefined && isOwn(file)) return error;
+  const place = file === undefined ? "" : ` (${file}:${line})`;
+  const text = `The model threw an error that nothing catches, such as in a timer or a promise that nobody awaits: ${message}${place}. Catch it there.`;
+  return new EdgetableError("cli.modelUnreadable", text, { details: { file, line }, cause: error });
+};
+
 /** Runs the command line in this process. The first Ctrl-C ends it cleanly, the second at once. */
 export const runProcess = async (): Promise<void> => {
   const argv = process.argv.slice(2);
@@ -123,6 +138,11 @@ export const runProcess = async (): Promise<void> => {
     controller.abort();
   };
   process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+  process.on("uncaughtException", (thrown) => {
+    const error = uncaught(thrown);
+    reportFailure(error, shielded(io), { json: argv.includes("--json") });
+    process.exit(exitCodeOf(failureOf(error).code));
+  });
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     // The reader of a pipe has closed it (`| head`).
     if (error.code === "EPIPE") process.exit(exitCode.ok);

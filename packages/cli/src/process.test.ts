@@ -29,6 +29,19 @@ test("a model's output does not appear in the answer", () => {
   expect(JSON.parse(stdout)).toHaveLength(2);
 });
 
+test.each([
+  ["in a timer", 'setTimeout(() => { throw new Error("too late"); }, 1);'],
+  ["in a promise that nobody awaits", 'void Promise.resolve().then(() => { throw new Error("too late"); });'],
+])("an error that the model throws %s is told as every other, without a stack", (_, code) => {
+  folder.write("late.ts", `${educationModel}\n${code}\n`);
+  const { status, stderr } = start("patterns", "--model", "late.ts");
+  expect(status).toBe(3);
+  expect(stderr).toMatch(/^error: The model threw an error that nothing catches, [^]*too late \(\S+late\.ts:\d+\)\. Catch it there\.\n/);
+  expect(stderr).toMatch(/\n {2}cli\.modelUnreadable · \S+\n$/);
+  const { error } = JSON.parse(start("patterns", "--model", "late.ts", "--json").stderr) as { readonly error: { readonly code: string } };
+  expect(error.code).toBe("cli.modelUnreadable");
+});
+
 describe("compiled models", () => {
   const patterns = (model: string, temporary: string) =>
     spawnSync(process.execPath, [bin, "patterns", "--model", model, "--json"], {
