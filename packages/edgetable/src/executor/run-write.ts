@@ -364,7 +364,8 @@ export const runPlanned = async (
     const needs = planner(known);
     const plan = needs.kind === "needs" ? await planReading({ session, context }, planner, { needs, known }) : needs;
     let result: WriteResult;
-    if (plan.kind === "settled") result = { ok: false, failed: [{ write: plan.write, failure: plan.failure, current: undefined }] };
+    if (plan.kind === "settled")
+      result = { ok: false, failed: [plan, ...(plan.others ?? [])].map(({ write, failure }) => ({ write, failure, current: undefined })) };
     else result = await (plan.atomic.kind === "item" ? sendSingle : sendTransaction)(session, plan, context);
     if (result.ok) return result;
     const lasting = result.failed.filter(({ failure }) => failure.reason !== "staleRead");

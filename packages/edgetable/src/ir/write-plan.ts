@@ -197,10 +197,16 @@ export interface PlannedItem {
   readonly asked?: readonly { readonly write: number; readonly failures: readonly Failure[] }[];
 }
 
+/** A write of a call, by its position, that does not happen. */
+export interface WriteFailure {
+  readonly write: number;
+  readonly failure: Failure;
+}
+
 export type WritePlan =
   | { readonly kind: "needs"; readonly reads: readonly ReadNeed[]; readonly rows?: readonly RowNeed[] }
-  /** Known from what was read, without writing: the failure of one of the writes. */
-  | { readonly kind: "settled"; readonly write: number; readonly failure: Failure }
+  /** Known from what was read, without writing: the failure of one of the writes, and of others whose nodes are missing too. */
+  | { readonly kind: "settled"; readonly write: number; readonly failure: Failure; readonly others?: readonly WriteFailure[] }
   | {
       readonly kind: "ready";
       readonly items: readonly PlannedItem[];

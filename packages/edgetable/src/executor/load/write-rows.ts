@@ -2,7 +2,7 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { showReason } from "../../ir/write-outcome.ts";
-import { keyId } from "../../ir/write-plan.ts";
+import { type Failure, keyId } from "../../ir/write-plan.ts";
 import { planWrite } from "../../planner/writes/plan-write.ts";
 import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
 import { derive } from "../../planner/writes/rules/index.ts";
@@ -161,6 +161,9 @@ interface OpenGroup {
 // "TransactWriteItems: 100 items" (ServiceQuotas); a row may turn out to concern a few more, and is then written alone.
 const MOST_IN_GROUP = 90;
 
+// A transaction that finds nodes missing tells all of them; one that read them before tells the first.
+const GROUP_ATTEMPTS = 3;
+
 // Rows that come before the node at which they count wait for it, up to so many at a time (some 10 MB).
 const MOST_WAITING = 10_000;
 
@@ -180,15 +183,25 @@ export interface RowWriter {
   position(end: number): number;
 }
 
+const notWritten = (failure: Parameters<typeof showReason>[0]): EdgetableError =>
+  new EdgetableError("execute.notWritten", `It was not written: ${showReason(failure)}.`, { details: { ...failure } });
+
+/** Notes that a row waits no more, nor an earlier one of the same item: that would be written over it. */
+const settle = (waiting: WaitingRows, row: number, { items }: AloneRow): void => {
+  const id = items[0]?.id ?? "";
+  if ((waiting.get(id)?.rows.at(-1) ?? Infinity) <= row) waiting.delete(id);
+};
+
+/** Keeps a row until its node has come. */
+const awaitNode = (waiting: WaitingRows, row: number, planned: AloneRow, failure: Failure): void => {
+  const id = planned.items[0]?.id ?? "";
+  const rows = waiting.get(id)?.rows ?? [];
+  waiting.set(id, { rows: rows.includes(row) ? rows : [...rows, row], planned, error: notWritten(failure) });
+};
+
 /** Sends what was gathered. */
 const openSender = (session: Session, state: LoadState, { waiting, written }: { waiting: WaitingRows; written: () => void }) => {
   const { settings } = state;
-
-  /** Notes that a row waits no more, nor an earlier one of the same item: that would be written over it. */
-  const settled = (row: number, { items }: AloneRow): void => {
-    const id = items[0]?.id ?? "";
-    if ((waiting.get(id)?.rows.at(-1) ?? Infinity) <= row) waiting.delete(id);
-  };
 
   const contextOf = (): CallContext => ({
     meter: new Meter(),
@@ -220,27 +233,24 @@ const openSender = (session: Session, state: LoadState, { waiting, written }: { 
     const context = contextOf();
     const { write, items } = planned;
     const result = await runWrites(session, [write], context).catch((error: unknown) => {
-      settled(row, planned);
+      settle(waiting, row, planned);
       throw error;
     });
     countWritten(state, result.ok ? items.length : 0, context.meter.cost);
     const { failure = { reason: "rolledBack" } } = (!result.ok && result.failed[0]) || {};
-    const error = new EdgetableError("execute.notWritten", `It was not written: ${showReason(failure)}.`, { details: { ...failure } });
-    const id = items[0]?.id ?? "";
-    const rows = waiting.get(id)?.rows ?? [];
-    if (!result.ok && failure.reason === "endMissing")
-      waiting.set(id, { rows: rows.includes(row) ? rows : [...rows, row], planned, error });
+    if (failure.reason === "endMissing") awaitNode(waiting, row, planned, failure);
     else {
-      settled(row, planned);
+      settle(waiting, row, planned);
       if (result.ok) await finishCopies(result.jobs);
-      else failRow(state, row, error);
+      else failRow(state, row, notWritten(failure));
     }
     written();
   };
 
-  /** Writes rows in one transaction, or one by one if it does not succeed: then only the rows that are at fault fail. */
-  const sendGroup = async ({ rows }: OpenGroup): Promise<void> => {
-    if (rows.length > 1) {
+  /** Writes rows in one transaction. Those whose nodes are missing wait; if it fails otherwise, all are written one by one, so that only those at fault fail. */
+  const sendGroup = async (group: OpenGroup): Promise<void> => {
+    let { rows } = group;
+    for (let attempt = 0; rows.length > 1 && attempt < GROUP_ATTEMPTS; attempt++) {
       const context = contextOf();
       const writes = rows.map(({ planned }) => planned.write);
       const result = await runWrites(session, writes, context).catch((error: unknown) => {
@@ -250,10 +260,20 @@ const openSender = (session: Session, state: LoadState, { waiting, written }: { 
       const items = result?.ok ? rows.reduce((sum, { planned }) => sum + planned.items.length, 0) : 0;
       countWritten(state, items, context.meter.cost);
       if (result?.ok) {
-        for (const { row, planned } of rows) settled(row, planned);
+        for (const { row, planned } of rows) settle(waiting, row, planned);
         await finishCopies(result.jobs);
         return written();
       }
+      const missing = new Map(result?.failed.map(({ write, failure }) => [write, failure]));
+      const left = rows.filter(({ row, planned }, at) => {
+        const failure = missing.get(at);
+        if (failure?.reason !== "endMissing") return true;
+        awaitNode(waiting, row, planned, failure);
+        return false;
+      });
+      if (left.length === rows.length) break;
+      rows = left;
+      written();
     }
     for (const { row, planned } of rows) await writeUnlessHalted(state, [row], () => sendAlone(row, planned));
   };

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { ITEM_BYTES, itemBytes, itemBytesAtMost, TRANSACTION_BYTES, TRANSACTION_ITEMS } from "../../ir/capacity.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
-import type { Images, PlannedItem, WritePlan } from "../../ir/write-plan.ts";
+import type { WriteFailure, Images, PlannedItem, WritePlan } from "../../ir/write-plan.ts";
 import { type Catalog, hasFacts } from "../../schema/catalog.ts";
 import { defined, unreachable } from "../../util/invariant.ts";
 import { loadOnce } from "../../util/load-once.ts";
@@ -142,15 +142,23 @@ export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], im
   const working = openWorkingSet(catalog, images, given, writes);
   const rows: (Row | undefined)[] = [];
   let created: (boolean | undefined)[] | undefined;
+  const failed: WriteFailure[] = [];
   for (const [at, write] of writes.entries()) {
     working.write = at;
     const planned = planOne(working, write);
-    if (planned?.kind === "failure") return { kind: "settled", write: at, failure: planned.failure };
+    if (planned?.kind === "failure") {
+      failed.push({ write: at, failure: planned.failure });
+      // Which other nodes are missing, a load asks of many rows at once.
+      if (planned.failure.reason === "endMissing") continue;
+      break;
+    }
     // What an item holds beside its row for derived attributes is not shown.
     const row = planned?.row;
     rows.push(row && hasFacts(catalog) ? Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith("~"))) : row);
     if (planned?.created !== undefined) (created ??= [])[at] = planned.created;
   }
+  const [first, ...others] = failed;
+  if (first) return { kind: "settled", ...first, others };
   finishDerived(working);
   const items = settle(working);
   const { needs, unvalidated, jobs } = working;

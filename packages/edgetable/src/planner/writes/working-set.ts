@@ -12,6 +12,7 @@ import {
   sameKey,
   type Term,
   type ValidRows,
+  type WriteFailure,
   type WriteItem,
 } from "../../ir/write-plan.ts";
 import { exactText, renderPrefix, renderTemplate } from "../../keys/template.ts";
@@ -447,7 +448,7 @@ const settleGroup = (working: WorkingSet, group: Group): Settled => {
 };
 
 /** What the staged steps come to: the items of one request, or the failure of one of the writes. */
-export type SettledItems = readonly PlannedItem[] | { readonly write: number; readonly failure: Failure };
+export type SettledItems = readonly PlannedItem[] | WriteFailure;
 
 /**
  * Makes one step of all that the writes of a call want of one item: a transaction takes each item once. May note
@@ -458,7 +459,7 @@ export const settle = (working: WorkingSet): SettledItems => {
   const [only] = staged;
   if (only?.item && staged.length === 1) return [{ item: ofItsKind(catalog, only.item), writes: [only.write] }];
   const items: PlannedItem[] = [];
-  let failed: { readonly write: number; readonly failure: Failure } | undefined;
+  let failed: WriteFailure | undefined;
   for (const group of groupByKey(staged)) {
     const item = settleGroup(working, group);
     if (!item) continue;

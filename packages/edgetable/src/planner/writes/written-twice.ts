@@ -1,5 +1,5 @@
 import type { LogicalWrite } from "../../ir/logical-write.ts";
-import { type Failure, sameKey } from "../../ir/write-plan.ts";
+import { sameKey, type WriteFailure } from "../../ir/write-plan.ts";
 import { sameValue } from "../../keys/template.ts";
 import { keyIfComplete } from "../../requests/encode-item.ts";
 import type { Catalog } from "../../schema/catalog.ts";
@@ -35,11 +35,7 @@ const hasId = (of: LogicalWrite, write: LogicalWrite): boolean => {
  * @param failed the writes, by position, that failed
  * @throws {plan.unsupported}
  */
-export const refuseWrittenTwice = (
-  catalog: Catalog,
-  writes: readonly LogicalWrite[],
-  failed: readonly { readonly write: number; readonly failure: Failure }[],
-): void => {
+export const refuseWrittenTwice = (catalog: Catalog, writes: readonly LogicalWrite[], failed: readonly WriteFailure[]): void => {
   const absent = failed.filter(({ failure }) => failure.reason === "notFound");
   if (absent.length === 0) return;
   const keys = writes.map((write) => keysOf(catalog, write));
