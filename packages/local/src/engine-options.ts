@@ -4,7 +4,7 @@ import { didYouMean, EdgetableError } from "edgetable";
 export interface EngineOptions {
   /** Path of the database file, created if missing. @default in memory, until the engine stops */
   readonly file?: string | undefined;
-  /** Port on 127.0.0.1 that clients connect to, 1 to 65,535. @default a free one */
+  /** Port on 127.0.0.1 that clients connect to, 1 to 65,535; 0 takes a free one. @default 0 */
   readonly port?: number | undefined;
   /** Aborts the start, and stops the engine later. */
   readonly signal?: AbortSignal | undefined;
@@ -62,7 +62,7 @@ export const checkOptions = (options: EngineOptions): void => {
         details: { option },
       });
   const { port, startTimeout, sweepEvery, allowOrigins = [], allowHosts = [], file, engine = "dynoxide", jar, binary } = options;
-  checkNumber("port", port, [1, 65_535]);
+  checkNumber("port", port, [0, 65_535]);
   checkNumber("startTimeout", startTimeout, [1, 600_000]);
   checkNumber("sweepEvery", sweepEvery, [100, 86_400_000]);
   for (const [option, values] of Object.entries({ allowOrigins, allowHosts }))

@@ -65,6 +65,12 @@ describe("a start that works", () => {
     await second.stop();
   });
 
+  test("takes a free port for port 0, as servers do", async () => {
+    const engine = await startEngine({ port: 0 });
+    expect(engine.port).toBeGreaterThan(0);
+    await engine.stop();
+  });
+
   test("tries another port when it loses the race for one", async () => {
     const counter = join(folder, "races");
     const loser = standIn(

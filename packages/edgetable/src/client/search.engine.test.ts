@@ -229,6 +229,23 @@ describe("with one shard", () => {
       /No index finds "person" by what is asked; "byValue" does by a value other than null, a range or a prefix of "name"; "byAge" does .* of "age"\. Ask by that, or for all that it holds: using\("byValue"\)\./,
     );
     expect((await either.using("byValue").rows()).map(({ name }) => name)).toEqual(names.slice(1));
+    const user = { keys: { PK: "USER#{id}", SK: "USER#{id}", UserIndex: "USER#{id}", Team: "TEAM#{team}" } };
+    const adopted = defineGraph({
+      table: "Adopted",
+      nodes: { user: node({ key: "USER#{id}", schema: z.object({ id: z.string(), team: z.string() }) }) },
+      layout: {
+        partitionKey: "PK",
+        sortKey: "SK",
+        indexes: { UserIndex: { partitionKey: "UserIndex" }, Team: { partitionKey: "Team" } },
+        nodes: { user },
+      },
+    }).connect({ transport: engine.transport });
+    await expect(async () => adopted.find("user").using("UserIndex").rows()).rejects.toThrow(
+      'The index "UserIndex" does not find "user" but by its id, "id". Get it by its id, or scan() the table for all.',
+    );
+    await expect(async () => adopted.find("user").using("Team").rows()).rejects.toThrow(
+      'The index "Team" does not find "user" without "team", with which its keys begin. Give that in where().',
+    );
     expect(() => lab.db.find("persn" as "person")).toThrowError(/Did you mean "person"/);
     expect(() => lab.db.find("person").where({ nam: "x" } as never)).toThrowError(/"nam" is not an attribute of the node "person".*"name"/);
   });

@@ -7,6 +7,7 @@ import { virtualClock } from "@edgetable/testing";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import type { Operation } from "../transport/operations.ts";
 import type { Transport } from "../transport/transport.ts";
+import { verify } from "../verify/index.ts";
 
 let engine: TestEngine;
 let table = "";
@@ -136,6 +137,21 @@ test("a table that does not fit says whether a migration, another name or anothe
   expect(said[2]).toContain(`DynamoDB cannot change an index: give the new one another name. ${migrate}`);
   expect(said[3]).toContain("Change the model's layout, or use another table.");
   for (const one of said.slice(0, 3)) expect(one).not.toContain("another table");
+});
+
+test("a migration and a verification of a table with other keys say which keys differ", async () => {
+  const student = node({ key: "STUDENT#{id}", schema: z.object({ id: z.string() }) });
+  const other = engine.freshTableName("other-keys");
+  const layout = { partitionKey: "PK", sortKey: "SK" };
+  await defineGraph({ table: other, nodes: { student }, layout }).connect({ transport: engine.transport }).table.create();
+  const db = defineGraph({ table: other, nodes: { student } }).connect({ transport: engine.transport });
+  const differing = {
+    code: "table.mismatch",
+    message: expect.stringContaining("table keys: the model says HASH pk, RANGE sk, the table HASH PK, RANGE SK") as unknown,
+  };
+  await expect(db.migrations.plan()).rejects.toMatchObject(differing);
+  await expect(db.migrations.run()).rejects.toMatchObject(differing);
+  await expect(verify(db, { job: "nightly" })).rejects.toMatchObject(differing);
 });
 
 test("an index key of several attributes is refused with the engine's words, and what to do", async () => {

@@ -1,5 +1,13 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
-import { compareExpiry, compareTable, createTableInput, expiryOf, IMAGES, type TableDifference, tableRemedy } from "../requests/table.ts";
+import {
+  compareExpiry,
+  compareTable,
+  createTableInput,
+  expiryOf,
+  IMAGES,
+  refuseDifferences,
+  type TableDifference,
+} from "../requests/table.ts";
 import { keptByStream } from "../schema/catalog.ts";
 import type { TableDescription } from "../transport/operations.ts";
 import { noteComplete } from "./run-read.ts";
@@ -48,23 +56,6 @@ const unlessDone = async (sent: Promise<unknown>, isDone: (error: EdgetableError
   }
 };
 
-/** How a program migrates a table, and switches its stream on. */
-const HOW = {
-  migrate:
-    "To change the table, run edgetable migrate run --finish, or db.migrations.run({ finish: true }), when every program uses this model.",
-  stream: "Switch its stream on: db.table.create({ stream: true }).",
-};
-
-/** @throws {table.mismatch} when a difference is not harmless */
-const checkDifferences = (table: string, found: readonly TableDifference[]): void => {
-  const differences = found.filter((one) => !one.harmless);
-  if (differences.length === 0) return;
-  const list = differences.map((one) => `${one.place}: the model says ${one.model}, the table ${one.table}`).join("; ");
-  throw new EdgetableError("table.mismatch", `The table "${table}" does not fit the model: ${list}. ${tableRemedy(differences, HOW)}`, {
-    details: { table, differences },
-  });
-};
-
 /** The attribute by which the table's items expire. */
 export const readExpiry = async (session: Session, context: CallContext): Promise<string | undefined> =>
   expiryOf(await session.send("DescribeTimeToLive", { TableName: session.catalog.table }, context));
@@ -75,7 +66,7 @@ const enableExpiry = async (session: Session, context: CallContext): Promise<voi
   if (ttl === undefined) return;
   const isEnabled = async (): Promise<boolean> => {
     const found = await readExpiry(session, context);
-    if (found !== undefined && found !== ttl) checkDifferences(table, compareExpiry(session.catalog, found));
+    if (found !== undefined && found !== ttl) refuseDifferences(table, compareExpiry(session.catalog, found));
     return found === ttl;
   };
   if (await isEnabled()) return;
@@ -166,7 +157,7 @@ export const createTable = async (
 ): Promise<{ readonly created: boolean }> => {
   const { catalog } = session;
   const existing = await waitWhile(session, context, (table) => table?.TableStatus === "DELETING");
-  if (existing) checkDifferences(catalog.table, compareTable(catalog, existing));
+  if (existing) refuseDifferences(catalog.table, compareTable(catalog, existing));
   const exists = (error: EdgetableError): boolean => error.details["fault"] === "ResourceInUseException";
   const send = async (): Promise<void> => {
     try {
@@ -188,7 +179,7 @@ export const createTable = async (
     const indexes = one?.GlobalSecondaryIndexes ?? [];
     return one?.TableStatus !== "ACTIVE" || indexes.some((index) => index.IndexStatus !== "ACTIVE");
   });
-  if (table && !existing && !created) checkDifferences(catalog.table, compareTable(catalog, table));
+  if (table && !existing && !created) refuseDifferences(catalog.table, compareTable(catalog, table));
   await enableExpiry(session, context);
   if (stream && !created) await enableStream(session, context);
   // A table in a layout of its own may be read by programs that do not know Edgetable: it has no record until it is migrated.

@@ -1,4 +1,4 @@
-import { EdgetableError } from "../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { encodeGet } from "../requests/encode-read.ts";
 import type { DescribedOptional, DescribedTypes } from "../schema/describe-types.ts";
 import type { ValueStorage } from "../schema/definition.ts";
@@ -86,15 +86,29 @@ const parsed = (table: string, item: Item, { attribute, key }: { attribute: stri
   );
 };
 
+/** @throws {table.mismatch} when the table does not fit the model, unless nobody may describe it */
+export const refuseOtherKeys = async (session: Session, context: CallContext): Promise<void> => {
+  const { catalog } = session;
+  const { Table } = await session.send("DescribeTable", { TableName: catalog.table }, context).catch(() => ({ Table: undefined }));
+  if (!Table) return;
+  const { compareTable, refuseDifferences } = await import("../requests/table.ts");
+  refuseDifferences(catalog.table, compareTable(catalog, Table));
+};
+
 /**
  * Reads the record. One strongly consistent GetItem.
  *
  * @throws {migrate.brokenRecord} when the item holds something else
+ * @throws {table.mismatch} when the table's keys are not those of the model
  */
 export const readRecord = async (session: Session, context: CallContext): Promise<ModelRecord> => {
   const { table } = session.catalog;
   const key = systemKeyItem(session.catalog, modelRecord);
-  const { Item: item = {} } = await session.send("GetItem", encodeGet(session.catalog, key, { consistent: true }), context);
+  const input = encodeGet(session.catalog, key, { consistent: true });
+  const { Item: item = {} } = await session.send("GetItem", input, context).catch(async (error: unknown) => {
+    if (isEdgetableError(error, "execute.rejected")) await refuseOtherKeys(session, context);
+    throw error;
+  });
   const stored = { current: textIn(item[MODEL]), migration: textIn(item[MIGRATION]) };
   return {
     current: parsed(table, item, { attribute: MODEL, key }),

@@ -208,6 +208,12 @@ const refuse = (catalog: Catalog, search: Search): never => {
       `${where} "${search.name}"${by} alone: "${index.name}" needs ${missing} too. Give it in where(), or declare an index that begins with ${quoted(asked.slice(0, 1))}.`,
     );
   }
+  const named = asked.length === 0 && shape ? catalog.indexes.find(({ name }) => name === search.index) : undefined;
+  const leading = named && shape ? leadingOf(named, shape) : [];
+  if (leading.length > 0 && leading.every((path) => ids.includes(path)))
+    throw noIndex(search, `${where} "${search.name}" but by its id, ${quoted(leading)}. Get it by its id, or scan() the table for all.`);
+  if (leading.length > 0)
+    throw noIndex(search, `${where} "${search.name}" without ${quoted(leading)}, with which its keys begin. Give that in where().`);
   throw noIndex(search, `${where} "${search.name}"${by}${found("")}. ${declaration(catalog, search, others)}`);
 };
 

@@ -1,3 +1,4 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Catalog, keyAttributes, type Index } from "../schema/catalog.ts";
 import { keyType } from "../schema/layout.ts";
 import type {
@@ -87,6 +88,23 @@ export const tableRemedy = (
   if (fixed.length === 0) return how.migrate;
   if (!fixed.every(({ place }) => place.startsWith("index "))) return "Change the model's layout, or use another table.";
   return `DynamoDB cannot change an index: give the new one another name. ${how.migrate}`;
+};
+
+/** How a program migrates a table, and switches its stream on. */
+const HOW = {
+  migrate:
+    "To change the table, run edgetable migrate run --finish, or db.migrations.run({ finish: true }), when every program uses this model.",
+  stream: "Switch its stream on: db.table.create({ stream: true }).",
+};
+
+/** @throws {table.mismatch} when a difference is not harmless */
+export const refuseDifferences = (table: string, found: readonly TableDifference[]): void => {
+  const differences = found.filter((one) => !one.harmless);
+  if (differences.length === 0) return;
+  const list = differences.map((one) => `${one.place}: the model says ${one.model}, the table ${one.table}`).join("; ");
+  throw new EdgetableError("table.mismatch", `The table "${table}" does not fit the model: ${list}. ${tableRemedy(differences, HOW)}`, {
+    details: { table, differences },
+  });
 };
 
 const describeKeys = (keys: readonly KeySchemaElement[] | undefined): string =>
