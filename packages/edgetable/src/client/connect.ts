@@ -26,7 +26,7 @@ export interface ConnectOptions extends ReadingOptions {
   readonly credentials?: (Credentials | (() => Promise<Credentials>)) | undefined;
   /** Allows plain http to a machine other than this one, such as an engine in another container: nothing is encrypted. @default false */
   readonly allowInsecure?: boolean | undefined;
-  /** Your own `DynamoDBClient` of `@aws-sdk/client-dynamodb`; give it `maxAttempts: 1`, for Edgetable retries by itself. */
+  /** Your own `DynamoDBClient` of `@aws-sdk/client-dynamodb`; its retries do not apply, for Edgetable repeats requests by itself. */
   readonly client?: SdkClient | undefined;
   /** A transport of your own, such as `createSdkTransport(client)` from `edgetable/sdk`. */
   readonly transport?: Transport | undefined;

@@ -220,6 +220,18 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
     });
   });
 
+  test.each(["", "5", "null", "true", "[1]", '"ok"'])(
+    "a write that is answered with %j and DynamoDB's headers is not acknowledged",
+    async (body) => {
+      const endpoint = await serve((socket) => socket.write(json(body, signed)));
+      await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({
+        code: "execute.connection",
+        retryable: true,
+        details: { ambiguous: true },
+      });
+    },
+  );
+
   test.each([
     ["GetItem", get, '{"Item":5}'],
     ["GetItem", get, '{"Item":null}'],

@@ -1,5 +1,6 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import fc from "fast-check";
+import { createServer, type AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { createSdkTransport, readSdkError, toSdk, toWire } from "./sdk-transport.ts";
 
@@ -80,3 +81,46 @@ test("a client without credentials fails with execute.credentials", async () => 
   });
   await expect(createSdkTransport(client).send("ListTables", {})).rejects.toMatchObject({ code: "execute.credentials", retryable: false });
 });
+
+test.each([
+  ["throttling", "400 Bad Request", '{"__type":"x#ThrottlingException","message":"slow down"}', { code: "execute.throttled" }],
+  ["a server error", "500 Oops", '{"__type":"x#InternalServerError","message":"again"}', { code: "execute.unavailable" }],
+  ["no answer", undefined, "", { code: "execute.connection" }],
+])(
+  "a client that repeats requests makes one attempt, also after %s, and its own middleware sees the error",
+  async (_, status, body, expected) => {
+    let requests = 0;
+    const server = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => {
+        requests++;
+        if (status === undefined) return void socket.destroy();
+        socket.end(`HTTP/1.1 ${status}\r\nx-amzn-requestid: R\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+      });
+    });
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const credentials = { accessKeyId: "a", secretAccessKey: "b" };
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    for (const options of [{}, { maxAttempts: 5 }, { retryMode: "adaptive" }]) {
+      requests = 0;
+      const client = new DynamoDBClient({ endpoint, region: "us-east-1", credentials, ...options });
+      const seen: string[] = [];
+      client.middlewareStack.add(
+        (next) => async (args) => {
+          try {
+            return await next(args);
+          } catch (error) {
+            seen.push((error as Error).name);
+            throw error;
+          }
+        },
+        { step: "initialize" },
+      );
+      await expect(createSdkTransport(client).send("ListTables", {})).rejects.toMatchObject({ ...expected, retryable: true });
+      expect(requests).toBe(1);
+      expect(seen).toEqual([expect.stringMatching(/^(ThrottlingException|InternalServerError|Error|TimeoutError)$/)]);
+      client.destroy();
+    }
+    server.close();
+  },
+);

@@ -195,26 +195,64 @@ const limitAttempt = (attempt: Attempt, { signal, timeout }: SendOptions): Limit
   };
 };
 
-/** Whether a successful answer has DynamoDB's headers; undefined if the client shows no headers, as a stub. */
+/** Whether a successful answer has DynamoDB's headers, and the length of an object; undefined if the client shows no headers, as a stub. */
 interface Sender {
   signed?: boolean;
 }
 
+// The SDK gives no body, `null` and `[1]` as an object without members, which only `{}` is.
+const MAY_BE_EMPTY: ReadonlySet<string | undefined> = new Set(["2", undefined]);
+
 /** Reads an answer's headers, which the SDK's output no longer has. */
-const watchSender = (command: Command, sender: Sender): Command => {
+const watchSender = (command: Command, sender: Sender): void => {
   command.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
       const { headers } = result.response as { readonly headers?: Readonly<Record<string, string | undefined>> };
       sender.signed =
-        headers?.["x-amzn-requestid"] !== undefined ||
-        headers?.["x-amz-crc32"] !== undefined ||
-        headers?.["content-type"]?.startsWith("application/x-amz-json") === true;
+        MAY_BE_EMPTY.has(headers?.["content-length"]) &&
+        (headers?.["x-amzn-requestid"] !== undefined ||
+          headers?.["x-amz-crc32"] !== undefined ||
+          headers?.["content-type"]?.startsWith("application/x-amz-json") === true);
       return result;
     },
     { step: "deserialize", name: "edgetableSender" },
   );
-  return command;
+};
+
+/** Carries an error past the client's retries, which repeat only errors that they know. */
+class PastRetries extends Error {
+  readonly error: unknown;
+
+  constructor(error: unknown) {
+    super("not to be repeated");
+    this.error = error;
+  }
+}
+
+/** A middleware that rejects with another error. */
+const changeError =
+  (change: (error: unknown) => unknown) =>
+  <Args, Output>(next: (args: Args) => Promise<Output>) =>
+  async (args: Args): Promise<Output> => {
+    try {
+      return await next(args);
+    } catch (error) {
+      throw change(error);
+    }
+  };
+
+const hide = changeError((error) => new PastRetries(error));
+const show = changeError((error) => (error instanceof PastRetries ? error.error : error));
+
+const RETRIES = "retryMiddleware";
+
+/** Makes one attempt of a command, whatever the client's `maxAttempts`: a repeated `add` would add twice. */
+const sendOnce = ({ middlewareStack: own }: Command, { middlewareStack }: Partial<Pick<DynamoDBClient, "middlewareStack">>): void => {
+  // A stub has none, and a client of the user's may be without retries.
+  if (!middlewareStack?.identify().some((one) => one.startsWith(RETRIES))) return;
+  own.addRelativeTo(hide, { relation: "after", toMiddleware: RETRIES, name: "edgetableHide" });
+  own.addRelativeTo(show, { relation: "before", toMiddleware: RETRIES, name: "edgetableShow" });
 };
 
 class SdkTransport implements Transport {
@@ -271,18 +309,19 @@ class SdkTransport implements Transport {
     sender: Sender,
   ): Promise<object> {
     const command = await createCommand(attempt.operation, toSdk(attempt.input));
-    return this.#client.send(watchSender(command, sender), { abortSignal });
+    watchSender(command, sender);
+    sendOnce(command, this.#client);
+    return this.#client.send(command, { abortSignal });
   }
 }
 
 /**
- * A transport around your own `DynamoDBClient`: its region, credentials, endpoint, proxies and middleware apply. Give the
- * client `maxAttempts: 1`. The SDK's retries cannot be switched off for a single request, and would make up to three
- * attempts of each one of Edgetable's. Closing the transport leaves the client open.
+ * A transport around your own `DynamoDBClient`: its region, credentials, endpoint, proxies and middleware apply. Its retries
+ * do not, because Edgetable repeats requests by itself. Closing the transport leaves the client open.
  *
  * @param client yours; `@aws-sdk/client-dynamodb` is loaded with the first request
  * @throws {plan.invalidOption} from the first request, if that package cannot be loaded
  * @example
- * const transport = createSdkTransport(new DynamoDBClient({ maxAttempts: 1 }));
+ * const transport = createSdkTransport(new DynamoDBClient({}));
  */
 export const createSdkTransport = (client: DynamoDBClient): Transport => new SdkTransport(client);
