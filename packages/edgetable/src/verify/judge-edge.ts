@@ -5,33 +5,37 @@ import { removalOf } from "../planner/writes/plan-deletion.ts";
 import { planWrites } from "../planner/writes/plan-write.ts";
 import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
 import { isOfShape } from "../requests/decode-item.ts";
-import { attributeOf, encodeItem } from "../requests/encode-item.ts";
+import { exactText } from "../keys/template.ts";
+import { putStep } from "../planner/writes/plan-item.ts";
+import { attributeOf, digitsIn } from "../requests/encode-item.ts";
 import type { Catalog, EndEntry } from "../schema/catalog.ts";
 import { otherPlace } from "../schema/catalog.ts";
 import { countHidden, derivedNames, sumHidden } from "../schema/facts.ts";
+import { VERSION } from "../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
+import type { Row } from "../util/row.ts";
 import type { Finding, FindingKind, Mend } from "./finding.ts";
 import { asRead, check, deletion, itemAt, type Judging, none, orphan, put, readNeed, report, settled, UNSURE, writes } from "./judging.ts";
-import { derivedOf } from "./relations.ts";
+import { derivedOf, exactIn } from "./relations.ts";
 import { type OtherCopy, seeItem, type SeenRow } from "./see-item.ts";
 
-/** Encodes a copy. A copy that follows from an old row only is not written. */
-const encodedOr = (catalog: Catalog, { shape, row }: EdgeCopy, then: (item: Item) => Mend): Mend => {
+/** Encodes a copy, with the digits of the one that it follows. A copy that follows from an old row only is not written. */
+const encodedOr = (catalog: Catalog, { shape, row }: EdgeCopy, lead: SeenRow, then: (item: Item) => Mend): Mend => {
   try {
-    return then(encodeItem(catalog, shape, row));
+    return then(putStep(catalog, { shape, row, digits: digitsIn(lead.shape, lead.item) }, []).item);
   } catch (error) {
     if (!isEdgetableError(error)) throw error;
     return none(error.message);
   }
 };
 
-const restoring = (judging: Judging, other: OtherCopy, own: WriteItem): Mend =>
-  encodedOr(judging.catalog, other, (item) => writes(put(other.key, item, [{ kind: "absent", failure: UNSURE }]), own));
+const restoring = (judging: Judging, seen: SeenRow, other: OtherCopy, own: WriteItem): Mend =>
+  encodedOr(judging.catalog, other, seen, (item) => writes(put(other.key, item, [{ kind: "absent", failure: UNSURE }]), own));
 
 // The second copy keeps what the first one does not hold, and what the model does not know.
 const following = (judging: Judging, { seen, theirs }: { readonly seen: SeenRow; readonly theirs: SeenRow }, own: WriteItem): Mend =>
-  encodedOr(judging.catalog, defined(seen.other, "the other copy"), (encoded) => {
+  encodedOr(judging.catalog, defined(seen.other, "the other copy"), seen, (encoded) => {
     const { copied } = seen.shape;
     const item: Record<string, AttributeValue> = { ...theirs.item, ...encoded };
     for (const field in theirs.row) {
@@ -58,7 +62,7 @@ export const judgeLead = (judging: Judging, seen: SeenRow & { readonly other: No
   if (found === null) {
     const reason = "Its second copy is not there: reads from the other end miss the edge.";
     const finding: Finding = { kind: "oneSided", key, definition, other: other.key, reason };
-    return report(judging, finding, restoring(judging, other, own));
+    return report(judging, finding, restoring(judging, seen, other, own));
   }
   const theirs = seeItem(catalog, found);
   // What is wrong with an item that is no edge is found there.
@@ -69,13 +73,23 @@ export const judgeLead = (judging: Judging, seen: SeenRow & { readonly other: No
   };
   const joined = joinCopies(copyOf(seen, true), copyOf(theirs, false));
   const derived = derivedNames(seen.subject.entry.definition);
-  const differences = Object.keys((joined.row["reverse"] as object | undefined) ?? {}).filter((field) => !derived.includes(field));
+  const mine = withoutEnds(row);
+  const reverse = (joined.row["reverse"] as Row | undefined) ?? {};
+  // Rows have numbers as doubles: what is the same there may be stored with other digits.
+  const isRounded = (field: string): boolean =>
+    field !== VERSION && field in theirs.row && exactText(exactIn(seen, field)) !== exactText(exactIn(theirs, field));
+  const differences = Object.keys({ ...reverse, ...mine }).filter(
+    (field) => !derived.includes(field) && (field in reverse || isRounded(field)),
+  );
   const counts = circumstances.differing !== "keep" ? differences.length > 0 || joined.uneven : joined.uneven;
   if (!counts) return;
-  const mine = withoutEnds(row);
   const lacking = Object.keys(mine).filter((field) => !(field in theirs.row));
   const fields = [...differences, ...lacking].slice(0, FIELDS);
-  const pick = (from: SeenRow): unknown => Object.fromEntries(fields.map((field) => [field, from.row[field]]));
+  const shownIn = (from: SeenRow, field: string): unknown => {
+    const stored = field in reverse ? undefined : digitsIn(from.shape, from.item)(field);
+    return stored && "N" in stored ? stored.N : from.row[field];
+  };
+  const pick = (from: SeenRow): unknown => Object.fromEntries(fields.map((field) => [field, shownIn(from, field)]));
   const reason = `The copies differ in ${fields.map((field) => `"${field}"`).join(", ") || "their version"}.`;
   const finding: Finding = {
     kind: "differing",
@@ -113,7 +127,7 @@ export const judgeSecond = (judging: Judging, seen: SeenRow & { readonly other: 
     return report(judging, finding, writes(...steps));
   }
   // Neither copy of an edge without a direction comes before the other: the one that is there tells the other.
-  report(judging, finding, restoring(judging, other, check(judging, key, item, shape)));
+  report(judging, finding, restoring(judging, seen, other, check(judging, key, item, shape)));
 };
 
 /** Whether there is a node of the type under a key; undefined while it has to be read. */

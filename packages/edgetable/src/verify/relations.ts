@@ -97,14 +97,21 @@ export const derivedOf = (catalog: Catalog, { subject, row, leads, shape, item }
 
 const stores = ({ copied }: Shape, field: string): boolean => !copied || copied.includes(field);
 
-const contentsOf = ({ row, shape: one, subject }: SeenRow, other: Shape, differing: Differing): Contents => {
+/** A value as it tells apart what is stored: most are what their row has. */
+const contentIn = (seen: SeenRow, field: string): unknown => {
+  const value = seen.row[field];
+  return (typeof value === "number" && !Number.isInteger(value)) || typeof value === "object" ? exactIn(seen, field) : value;
+};
+
+const contentsOf = (seen: SeenRow, other: Shape, differing: Differing): Contents => {
+  const { row, shape: one, subject } = seen;
   const contents: Record<string, unknown> = {};
   const derived = derivedNames(subject.entry.definition);
   for (const field in row) {
     // What is copied onto an edge is compared with its source.
     if (derived.length > 0 && derived.includes(field)) continue;
     if (field === "from" || field === "to" || !stores(one, field) || !stores(other, field)) continue;
-    contents[field] = differing === "keep" && field !== VERSION ? true : row[field];
+    contents[field] = differing === "keep" && field !== VERSION ? true : contentIn(seen, field);
   }
   return contents;
 };

@@ -1,6 +1,6 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { CheckWrite, CreateWrite, DeleteWrite, PutWrite, UpdateWrite } from "../../ir/logical-write.ts";
-import type { Failure, Term, WriteItem } from "../../ir/write-plan.ts";
+import type { Failure, PutStep, Term } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { keepDigits } from "../../requests/attribute-value.ts";
 import { encodeItem, keyIfComplete, keyOf, keyOfItem, plainPlaces } from "../../requests/encode-item.ts";
@@ -42,7 +42,7 @@ export const putStep = (
   catalog: Catalog,
   { shape, row, digits }: { readonly shape: Shape; readonly row: Row; readonly digits?: Digits | undefined },
   terms: readonly Term[],
-): WriteItem => {
+): PutStep => {
   const item: Record<string, AttributeValue> = encodeItem(catalog, shape, row);
   if (digits)
     for (const field in row)
