@@ -1,11 +1,26 @@
-import { sameValue } from "../keys/template.ts";
+import { exactText, sameValue } from "../keys/value-text.ts";
 import { lowerCollection } from "../planner/lower-collection.ts";
 import { collectionForm, collectionPlan, type CollectionState } from "../query/reads.ts";
-import type { EndEntry } from "../schema/catalog.ts";
+import type { Catalog, EndEntry, Shape } from "../schema/catalog.ts";
 import type { Row } from "../util/row.ts";
 import type { Driver } from "./driver.ts";
 import { findNode, readCall } from "./read-call.ts";
 import type { Read } from "./page-types.ts";
+
+type Found = readonly { readonly shape: Shape; readonly row: Row }[];
+
+/** What was read, without the second copy of an edge from a node to itself if the first one lies beside it. */
+const eachOnce = (catalog: Catalog, found: Found): Found => {
+  const idOf = ({ shape: { definition }, row }: Found[number]): string =>
+    exactText([definition, row["from"], row["to"], ...(catalog.edges[definition]?.key ?? []).map((field) => row[field])]);
+  const loops = found.filter(
+    ({ shape, row }) => shape.role === "mirror" && shape.from === shape.to && exactText(row["from"]) === exactText(row["to"]),
+  );
+  if (loops.length === 0) return found;
+  const own = new Set(found.filter(({ shape }) => shape.kind === "edge" && shape.role === "own").map(idOf));
+  const second = new Set(loops.filter((one) => own.has(idOf(one))));
+  return found.filter((one) => !second.has(one));
+};
 
 /** A call that reads a node with its edges and parts. */
 export const collect = (
@@ -20,7 +35,7 @@ export const collect = (
     const edges: Record<string, Row[]> = {};
     const parts: Record<string, Row[]> = {};
     let node: Row | undefined;
-    for (const { shape, row } of found) {
+    for (const { shape, row } of eachOnce(driver.catalog, found)) {
       if (shape.kind === "edge") (edges[shape.definition] ??= []).push(row);
       else if (shape.kind === "part") (parts[shape.definition] ??= []).push(row);
       else if (shape.definition === entry.name && entry.idFields.every((field) => sameValue(row[field], id[field]))) node = row;
