@@ -1,10 +1,11 @@
 import { passesOf } from "../executor/facts/refresh-facts.ts";
 import { isKeptInFacts } from "../executor/facts/read-memos.ts";
 import { overText } from "../executor/facts/contributions.ts";
-import { readUnits, writeUnits } from "../ir/capacity.ts";
+import { readUnits, sum, writeUnits } from "../ir/capacity.ts";
 import { keyBytes } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { ModelDescription } from "../schema/describe-model.ts";
+import type { DerivedFact } from "../schema/facts.ts";
 
 /** What a step is predicted to take, at most. */
 export interface StepPrice {
@@ -23,21 +24,29 @@ export interface TableSize {
   readonly concerned?: number;
   /** Write units of the update of a concerned item. @default as if each index had an entry that moves */
   readonly perUpdate?: number | undefined;
-  /** The same, of an item from which the stream's processor computes something, or that shows it. */
-  readonly perStreamed?: number | undefined;
-  /** Items from which the stream's processor computes something, those that show it, and memos. @default all */
-  readonly streamed?: number;
+  /** What the stream's processor looks at. @default all items, as if they were of every kind */
+  readonly streamed?: StreamedItems;
+}
+
+/** Items that the stream's processor looks at. */
+export interface StreamedItems {
+  /** How many items of a kind there are. */
+  readonly rowsOf: (kind: string) => number;
+  /** Write units of the update of an item of a kind. @default as if each index had an entry that moves */
+  readonly perUpdate?: (kind: string) => number | undefined;
+  /** Memos, and items with what the processor adds up. */
+  readonly memos: number;
 }
 
 /** Units of one item and of one read of the whole table, at most. */
-const unitsOf = ({ indexes }: Catalog, { items, bytes, ...known }: TableSize) => {
+const unitsOf = ({ indexes }: Catalog, { items, bytes, perUpdate: known }: TableSize) => {
   const [perRead, perWrite] = [Math.max(1, Math.ceil(bytes / 4096)), Math.max(1, Math.ceil(bytes / 1024))];
   // An update writes the item, and deletes and puts its entry in each index.
   const whole = perWrite * (1 + 2 * indexes.length);
-  const { perUpdate = whole, perStreamed = whole } = known;
+  const perUpdate = known ?? whole;
   const read = Math.ceil((items * bytes) / 4096);
   // Each page of a Scan is rounded up by itself.
-  return { perRead, perWrite, perUpdate, perStreamed, read, scan: read + Math.ceil(items / 100) + 8 };
+  return { perRead, perWrite, perUpdate, whole, read, scan: read + Math.ceil(items / 100) + 8 };
 };
 
 /** The second pass finds nothing left to change. */
@@ -108,24 +117,49 @@ const MEMO = 400;
 /** Items of a page of the pass that computes what the stream keeps: a row of a node with many rows waits for all of its memos. */
 export const REFRESH_PAGE = 200;
 
-/** The price of computing what the stream keeps: every row that counts and every memo of one brings its node up to date, in each pass. */
+/**
+ * The price of computing what the stream keeps: every row that counts and every memo of one brings its node up to date, in each
+ * pass, as if no two rows of a page counted at one node.
+ */
 const streamPrice = (catalog: Catalog, size: TableSize): Pick<StepPrice, "readUnits" | "writeUnits"> => {
-  const { items: all, streamed: items = all } = size;
-  const { perRead, perStreamed, scan } = unitsOf(catalog, size);
-  const facts = [...catalog.facts.aggregates, ...catalog.facts.summaries].filter(({ freshness }) => freshness === "stream");
-  const sources = new Set(facts.map((fact) => JSON.stringify(["node" in fact ? fact.node : fact.edge, overText(fact)]))).size;
-  const hasCopies = catalog.facts.copies.some(({ freshness }) => freshness === "stream");
-  const memos = Math.ceil((sources * items * MEMO) / 4096);
-  const places = 2 * sources * items;
+  const { items: all, streamed = { rowsOf: () => all, memos: all } } = size;
+  const { rowsOf, perUpdate, memos } = streamed;
+  const { perRead, whole, scan } = unitsOf(catalog, size);
+  const updateOf = (kind: string): number => perUpdate?.(kind) ?? whole;
+  const { aggregates, summaries, copies } = catalog.facts;
+  const facts = [...aggregates, ...summaries].filter(({ freshness }) => freshness === "stream");
+  const holderOf = (fact: DerivedFact): string => ("node" in fact ? fact.node : fact.edge);
+  const sourceOf = (fact: DerivedFact): string => JSON.stringify([holderOf(fact), overText(fact)]);
+  const gathering = new Set(facts.filter((fact) => !isKeptInFacts(fact)).map(sourceOf));
+  const sources = [...new Map(facts.map((fact) => [sourceOf(fact), fact])).values()].map((fact) => {
+    // An edge that counts in either direction. Of an edge without direction, each of its two items counts at one end.
+    const isTwice = fact.over.kind === "edge" && fact.over.direction === "between";
+    const counting = (isTwice ? 2 : 1) * rowsOf(fact.over.name);
+    return { holder: holderOf(fact), counting, gathers: gathering.has(sourceOf(fact)) };
+  });
+  const counting = sum(sources.map((one) => one.counting));
+  const made = memos + counting;
+  const memoUnits = Math.ceil((made * MEMO) / 4096);
   // What does not add up is read from all memos of a node, by each page that has a row of it.
-  const pages = Math.ceil((all + items * sources) / REFRESH_PAGE);
-  const gathered = facts.every(isKeptInFacts) ? 0 : pages * (memos + items);
-  const projected = places + items;
-  const reads = scan + memos + places * (1 + perRead) + projected * (1 + perRead) + gathered + memos + 2 * items;
-  const writes = places * 4 + projected * 2 * perStreamed + 2 * items;
-  const copied = hasCopies ? items : 0;
+  const pages = Math.ceil((all + made) / REFRESH_PAGE);
+  const gathered = sum(sources.map((one) => (one.gathers ? pages * Math.ceil((one.counting * MEMO) / 4096) + 2 * one.counting : 0)));
+  // A place is looked at with its row, and with its memo.
+  const places = memos + 2 * counting;
+  const holders = [...new Set(sources.map(({ holder }) => holder))];
+  const [shown, dearest] = [sum(holders.map(rowsOf)), Math.max(0, ...holders.map(updateOf))];
+  // What a memo repeats changes nothing.
+  const projected = sum(sources.map((one) => one.counting * updateOf(one.holder))) + (memos + shown) * dearest;
+  // The pass rolls up sharded counters as well.
+  const sharded = aggregates.filter(({ shards = 0 }) => shards > 0);
+  const rolledUp = sum(sharded.map(({ node, shards = 0 }) => rowsOf(node) * (shards + perRead)));
+  const onto = [...new Set(copies.filter(({ freshness }) => freshness === "stream").map((copy) => copy.onto.name))];
+  const reads = scan + 2 * memoUnits + (2 * places + shown) * (1 + perRead) + gathered + 2 * made + rolledUp;
+  const writes = (memos + counting) * 4 + 2 * projected + 2 * made + sum(sharded.map(({ node }) => rowsOf(node) * updateOf(node)));
   const passes = passesOf(catalog);
-  return { readUnits: passes * (reads + 4 * copied * perRead), writeUnits: Math.ceil(passes * (writes + copied * 2 * perStreamed)) };
+  return {
+    readUnits: passes * (reads + sum(onto.map((name) => 4 * rowsOf(name) * perRead))),
+    writeUnits: Math.ceil(passes * (writes + sum(onto.map((name) => 2 * rowsOf(name) * updateOf(name))))),
+  };
 };
 
 /** The price of computing derived attributes, copies and degrees: if all of them are wrong, and nobody writes meanwhile. */

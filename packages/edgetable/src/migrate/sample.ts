@@ -7,7 +7,6 @@ import { type Catalog, definitionOf, keyAttributes, type Shape } from "../schema
 import { describeModel } from "../schema/describe-model.ts";
 import { isSystemItem, systemKindOf } from "../schema/system-kinds.ts";
 import type { Item, TableDescription } from "../transport/operations.ts";
-import { own } from "../util/row.ts";
 import { wantedKeys } from "./backfill.ts";
 import { findOldForms } from "./old-forms.ts";
 import { costOf, type MigrationPlan, type MigrationStep, sizeOf } from "./plan-migration.ts";
@@ -49,8 +48,6 @@ const readSample = async (run: Run): Promise<Sample | undefined> => {
 /** Which items a step concerns, and its price by their number; undefined for a step that is not priced by its items. */
 interface Counting {
   readonly concerns: (shape: Shape, item: Item) => boolean;
-  /** The kinds of rows that the stream's processor looks at, where it keeps something. */
-  readonly streams?: ReadonlySet<string> | undefined;
   /** A concerned item after its update; undefined if nothing is written. @default any item may become any other */
   readonly after?: (shape: Shape, item: Item) => Item | undefined;
   /** The indexes that there are when the step is taken. */
@@ -60,23 +57,6 @@ interface Counting {
 
 const updated = (item: Item, finding: Finding): Item | undefined =>
   finding.kind === "stale" ? changedItem(item, finding.update.changes) : undefined;
-
-/** The kinds of rows from which the stream's processor computes something, and those that show it. */
-const streamedKinds = ({ facts, edges, parts }: Catalog): ReadonlySet<string> => {
-  const kinds = new Set<string>();
-  for (const fact of [...facts.aggregates, ...facts.summaries])
-    if (fact.freshness === "stream") for (const name of ["node" in fact ? fact.node : fact.edge, fact.over.name]) kinds.add(name);
-  for (const { freshness, onto } of facts.copies) {
-    if (freshness !== "stream") continue;
-    kinds.add(onto.name);
-    const { from = [], to = [] } = own(edges, onto.name) ?? {};
-    const owner = own(parts, onto.name)?.definition.of;
-    for (const name of [...from, ...to, ...(owner === undefined ? [] : [owner])]) kinds.add(name);
-  }
-  // The pass rolls up sharded counters as well.
-  for (const { node, shards = 0 } of facts.aggregates) if (shards > 0) kinds.add(node);
-  return kinds;
-};
 
 const countingOf = (catalog: Catalog, task: MigrationStep, table: TableDescription): Counting | undefined => {
   const { there, all } = paidIndexes(catalog, table);
@@ -121,21 +101,19 @@ const countingOf = (catalog: Catalog, task: MigrationStep, table: TableDescripti
       };
     }
     case "derive": {
-      const isStreamed = task.streamed.length > 0;
       const owners = new Set(task.facts.map((name) => name.split(".")[0]));
       // A degree counts the edges of nodes: as `likes.outDegree`.
       for (const { name, from, to } of Object.values(catalog.edges))
         if (owners.has(name)) for (const end of [...from, ...to]) owners.add(end);
       return {
         concerns: ({ definition }) => owners.has(definition),
-        streams: isStreamed ? streamedKinds(catalog) : undefined,
         after: (shape, item) => {
           const definition = definitionOf(catalog, shape);
           const attributes = definition ? derivedAttributes(shape, definition) : [];
           return attributes.length > 0 ? withOthers(item, attributes) : undefined;
         },
         indexes: all,
-        price: (size) => derivePrice(catalog, size, describeModel(catalog), isStreamed),
+        price: (size) => derivePrice(catalog, size, describeModel(catalog), task.streamed.length > 0),
       };
     }
     default:
@@ -184,12 +162,15 @@ export const pricedBySample = async (run: Run, plan: MigrationPlan, table: Table
         return true;
       }
     });
-    const { streams } = counting;
-    const streaming = streams ? rows.filter(({ shape }) => streams.has(shape.definition)) : [];
+    const ofKind = (kind: string): readonly SampledRow[] => rows.filter(({ shape }) => shape.definition === kind);
     const counted = {
       concerned: boundOf(found.length),
       perUpdate: unitsPerUpdate(counting, found, sample.isWhole),
-      ...(streams && { streamed: boundOf(memos + streaming.length), perStreamed: unitsPerUpdate(counting, streaming, sample.isWhole) }),
+      streamed: {
+        rowsOf: (kind: string) => boundOf(ofKind(kind).length),
+        perUpdate: (kind: string) => unitsPerUpdate(counting, ofKind(kind), sample.isWhole),
+        memos: boundOf(memos),
+      },
     };
     return { ...task, ...counting.price({ ...size, items: all, ...counted }) };
   });
