@@ -44,8 +44,8 @@ const startGuards = async ({ address }: Launched, options: EngineOptions): Promi
 };
 
 /** Deletes expired items at intervals, as DynamoDB does, until the engine ends. */
-const keepSweeping = (bareEndpoint: string, every: number, ended: Promise<unknown>): void => {
-  const transport = createLeanTransport({ endpoint: bareEndpoint });
+const keepSweeping = (endpoint: string, every: number, ended: Promise<unknown>): void => {
+  const transport = createLeanTransport({ endpoint });
   let next: NodeJS.Timeout;
   const sweep = async (): Promise<void> => {
     // The next sweep deletes what this one could not. The end of the engine is reported elsewhere.
@@ -90,7 +90,7 @@ const openEngine = async (launched: Launched, options: EngineOptions, lock: File
     signal?.addEventListener("abort", abort, { once: true });
     // One signal may outlive many engines.
     void process.ended.then(() => signal?.removeEventListener("abort", abort));
-    if (sweepEvery !== undefined) keepSweeping(bareEndpoint, sweepEvery, ended);
+    if (sweepEvery !== undefined) keepSweeping(endpoint, sweepEvery, ended);
     return { endpoint, port: guards.port, bareEndpoint, pid: process.pid, engine, version, ended, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();

@@ -12,6 +12,9 @@ export interface Expiry {
 // DynamoDB keeps items that expired more than five years ago: DeveloperGuide, "Time to Live".
 const oldest = 5 * 365 * 24 * 3600;
 
+/** The condition of a sweep, by which the server in front of the engine knows its Scan. */
+export const SWEEP_CONDITION = "attribute_type(#ttl, :number) AND #ttl < :now AND #ttl > :oldest";
+
 const expired = ({ attribute, now }: Expiry) => {
   const seconds = Math.floor(now / 1000);
   const values: Record<string, AttributeValue> = {
@@ -19,7 +22,7 @@ const expired = ({ attribute, now }: Expiry) => {
     ":now": { N: String(seconds) },
     ":oldest": { N: String(seconds - oldest) },
   };
-  return { expression: "attribute_type(#ttl, :number) AND #ttl < :now AND #ttl > :oldest", names: { "#ttl": attribute }, values };
+  return { expression: SWEEP_CONDITION, names: { "#ttl": attribute }, values };
 };
 
 /** Deletes one item, unless its time to live was extended meanwhile. */

@@ -2,7 +2,7 @@ import zlib from "node:zlib";
 import { once } from "node:events";
 import { Agent, type IncomingMessage, type ServerResponse, createServer, request as sendRequest } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Guarded, type Json, guard, mayConcern } from "./guards.ts";
+import { type Guarded, type Json, guard, mayConcern, type SweptItems } from "./guards.ts";
 import { type Address, host } from "./launch.ts";
 
 /**
@@ -181,6 +181,7 @@ interface Call {
 interface Upstream extends Address {
   readonly agent: Agent;
   readonly corrects: boolean;
+  readonly swept: SweptItems;
 }
 
 /** Sends one request to the bare engine, and its answer back. */
@@ -232,7 +233,7 @@ const handle = async (call: Call, to: Upstream): Promise<void> => {
   const input = to.corrects && mayConcern(operation, body) ? parse(body) : undefined;
   // The engine itself refuses what is not JSON.
   if (input === undefined) return forward(call, to, { body });
-  const guarded = guard(operation, input);
+  const guarded = guard(operation, input, to.swept);
   if (guarded.refusal !== undefined) return answerFault(response, invalid(guarded.refusal), cors);
   forward(call, to, { body: guarded.input === input ? body : Buffer.from(JSON.stringify(guarded.input)), correct: guarded.correct });
 };
@@ -244,6 +245,7 @@ const handle = async (call: Call, to: Upstream): Promise<void> => {
  */
 export const startGuardServer = async ({ engine, port = 0, visitors, corrects }: GuardOptions): Promise<GuardServer> => {
   const agent = new Agent({ keepAlive: true, noDelay: true });
+  const swept: SweptItems = new Set();
   const server = createServer({ keepAliveTimeout: 0, requestTimeout: 0, noDelay: true }, (message, response) => {
     const denied = denial(message, visitors);
     if (denied !== undefined)
@@ -252,7 +254,7 @@ export const startGuardServer = async ({ engine, port = 0, visitors, corrects }:
     if (!server.listening) response.shouldKeepAlive = false;
     if (message.method === "OPTIONS") return void response.writeHead(204, [...cors, ...preflightHeaders(message)]).end();
     // It rejects if the JSON is too deep to be written again, or the client disconnected.
-    handle({ message, response, cors }, { ...engine, agent, corrects }).catch(() => answerFault(response, unreadable, cors));
+    handle({ message, response, cors }, { ...engine, agent, corrects, swept }).catch(() => answerFault(response, unreadable, cors));
   });
   server.on("connection", (socket) => socket.unref());
   server.listen(port, host);

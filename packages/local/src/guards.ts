@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { SWEEP_CONDITION } from "./expired-items.ts";
 
 /**
  * Corrects the faults of dynoxide 1.2.1. It works on the JSON of the wire, so every client in every language gets the answers
@@ -82,6 +83,39 @@ const openLastShard = (output: Json): Json => {
   return { ...output, StreamDescription: { ...description, Shards: [...shards.slice(0, -1), withoutEnd(last)] } };
 };
 
+/** Items as a sweep found them before it deleted them, each as a text. */
+export type SweptItems = Set<string>;
+
+/** An item as a text that does not depend on the order of its attributes and of the members of its sets. */
+const imageText = (image: unknown): string =>
+  JSON.stringify(image, (type, value: unknown) => {
+    if (Array.isArray(value)) return /^[SNB]S$/.test(type) ? value.toSorted() : value;
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
+
+// "Records[].userIdentity: Service, dynamodb.amazonaws.com" (Record, DynamoDB Streams API reference).
+const EXPIRY = { Type: "Service", PrincipalId: "dynamodb.amazonaws.com" };
+
+/** Marks the records of items that a sweep deleted, as DynamoDB marks those of its own time to live. Others have no old image. */
+const tellExpired =
+  (swept: SweptItems) =>
+  (output: Json): Json => {
+    if (swept.size === 0 || !Array.isArray(output["Records"])) return output;
+    const isSwept = ({ eventName, dynamodb }: Json): boolean =>
+      eventName === "REMOVE" && swept.has(imageText((dynamodb as Json)["OldImage"]));
+    const Records = listIn(output["Records"]).map((record) => (isSwept(record) ? { ...record, userIdentity: EXPIRY } : record));
+    return { ...output, Records };
+  };
+
+/** Notes what a sweep is about to delete. */
+const noteSwept =
+  (swept: SweptItems) =>
+  (output: Json): Json => {
+    for (const item of listIn(output["Items"])) swept.add(imageText(item));
+    return output;
+  };
+
 /** A request after the guards. */
 export interface Guarded {
   /** The message of a ValidationException, if the engine must not get the request. */
@@ -152,8 +186,13 @@ const severalKeys = (input: Json): string | undefined => {
 
 const withLimit = (input: Json): Json => (input["Limit"] === undefined || input["Limit"] === null ? { ...input, Limit: pageLimit } : input);
 
-/** Applies the guards to one request. `operation` is what follows the point in `X-Amz-Target`. */
-export const guard = (operation: string, input: Json): Guarded => {
+/**
+ * Applies the guards to one request.
+ *
+ * @param operation what follows the point in `X-Amz-Target`
+ * @param swept what sweeps have found in the engine; the Scan of a sweep adds to it
+ */
+export const guard = (operation: string, input: Json, swept: SweptItems): Guarded => {
   const refusal = multibyteExpression(input);
   if (refusal !== undefined) return { refusal, input };
   switch (operation) {
@@ -162,14 +201,15 @@ export const guard = (operation: string, input: Json): Guarded => {
       return { input: withLimit(compareBytes(input)), ...(correct && { correct }) };
     }
     case "Scan":
-      return { input: withLimit(input) };
+      return { input: withLimit(input), ...(input["FilterExpression"] === SWEEP_CONDITION && { correct: noteSwept(swept) }) };
     case "CreateTable":
     case "UpdateTable": {
       const tooBig = severalKeys(input);
       return { input, ...(tooBig !== undefined && { refusal: tooBig }) };
     }
     case "GetRecords":
-      return { input, correct: dropUnchanged };
+      return { input, correct: (output) => tellExpired(swept)(dropUnchanged(output)) };
+
     case "DescribeStream":
       return { input, correct: openLastShard };
     default:
