@@ -1,4 +1,4 @@
-import { exactText, sameValue } from "../keys/value-text.ts";
+import { exactText, sameValue } from "../keys/template.ts";
 import { lowerCollection } from "../planner/lower-collection.ts";
 import { collectionForm, collectionPlan, type CollectionState } from "../query/reads.ts";
 import type { Catalog, EndEntry, Shape } from "../schema/catalog.ts";
