@@ -3,7 +3,15 @@ export type { AdvancedOptions, ConnectOptions, CursorSecret, ObservedPlace, Obse
 export type { Jobs } from "./client/jobs.ts";
 export type { Batch, BatchCall, BatchOutcome, Unwritten } from "./client/batch.ts";
 export type { As, Db, TenantDb } from "./client/db.ts";
-export type { BatchExplanation, DeleteCall, DeleteOptions, JobHandle, JobOptions, KeyOptions } from "./client/write-types.ts";
+export type {
+  BatchableCall,
+  BatchExplanation,
+  DeleteCall,
+  DeleteOptions,
+  JobHandle,
+  JobOptions,
+  KeyOptions,
+} from "./client/write-types.ts";
 export type { NotWritten, Reason, Upserted, UpsertOutcome, WriteOutcome, Written } from "./ir/write-outcome.ts";
 export type {
   ChangeSet,

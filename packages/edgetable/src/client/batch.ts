@@ -4,7 +4,7 @@ import { validateWrite } from "../executor/run-write.ts";
 import type { Key } from "../transport/operations.ts";
 import { loadOnce } from "../util/load-once.ts";
 import { loadWriteExplanation, type WriteDriver, writesOf } from "./write-call.ts";
-import type { BatchExplanation, WriteCall } from "./write-types.ts";
+import type { BatchableCall, BatchExplanation } from "./write-types.ts";
 
 /** Items of one of a batch's calls that could not be written. */
 export interface Unwritten {
@@ -54,7 +54,7 @@ export interface BatchCall extends Call<BatchOutcome, BatchExplanation> {
  * const outcome = await db.batch([db.student.put(ann), db.student.put(bob), db.enrolledIn.unlink(tom, art)]);
  * for (const { call, error } of outcome.unwritten) console.log(call, error.message);
  */
-export type Batch = (calls: readonly WriteCall<unknown>[]) => BatchCall;
+export type Batch = (calls: readonly BatchableCall<unknown>[]) => BatchCall;
 
 const loadBatch = loadOnce(async () => import("../executor/batch-write.ts"));
 

@@ -27,5 +27,5 @@ export const deleteCall = <R>(driver: WriteDriver, write: DeleteWrite, options: 
     progress: () => ({ items: 0, sweeps: 0, requests: 0, writeUnits: 0 }),
     done: call.run(checkRun(run)),
   });
-  return Object.assign(call, { start });
+  return Object.assign(call, { start }) as DeleteCall<R>;
 };

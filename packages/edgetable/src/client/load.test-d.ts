@@ -49,6 +49,19 @@ test("a batch takes write calls, and a deletion gives a handle", () => {
   expectTypeOf<Awaited<ReturnType<typeof batch>>>().toEqualTypeOf<BatchOutcome>();
   // @ts-expect-error -- not a write
   void (() => db.batch([db.student.get({ studentId: "S1" })]));
+  void (() => db.batch([db.takes.unlink({ studentId: "S1" }, { courseId: "C1" }), db.remark.put({ studentId: "S1" }, { n: 1 }), db.student.delete({ studentId: "S1" })]));
+  // @ts-expect-error Property '[batchable]' is missing in type 'WriteCall<…>' but required in type 'BatchableCall<unknown>'
+  void (() => db.batch([db.student.create({ studentId: "S1", name: "x" })]));
+  // @ts-expect-error -- an update
+  void (() => db.batch([db.student.update({ studentId: "S1" }, { name: "x" })]));
+  // @ts-expect-error -- an upsert
+  void (() => db.batch([db.student.upsert({ studentId: "S1", name: "x" }, { name: "y" })]));
+  // @ts-expect-error -- a check
+  void (() => db.batch([db.student.check({ studentId: "S1" })]));
+  // @ts-expect-error -- a link
+  void (() => db.batch([db.takes.link({ studentId: "S1" }, { courseId: "C1" })]));
+  // @ts-expect-error -- a change of an edge
+  void (() => db.batch([db.takes.relink({ studentId: "S1" }, { courseId: "C1" }, { grade: "A" })]));
   const start = () => db.student.delete({ studentId: "S1" }, { indexLag: 0 }).start();
   expectTypeOf<Awaited<ReturnType<typeof start>>>().toExtend<JobHandle<unknown>>();
 });

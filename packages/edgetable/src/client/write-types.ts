@@ -49,6 +49,14 @@ export interface WriteCall<Row> extends Call<WriteOutcome<Row>, WriteExplanation
   orThrow(options?: RunOptions): Promise<Written<Row>>;
 }
 
+declare const batchable: unique symbol;
+
+/** A write that need not know what is there, so that a batch takes it: `put`, `delete` and `unlink`. */
+export interface BatchableCall<Row> extends WriteCall<Row> {
+  /** In types alone. */
+  readonly [batchable]: true;
+}
+
 /** How a write is sent. */
 export interface SendingOptions {
   /**
@@ -131,7 +139,7 @@ export interface JobHandle<Outcome> {
 }
 
 /** A deletion that has not been made yet; awaiting it makes it, however long that takes. */
-export interface DeleteCall<Row> extends WriteCall<Row> {
+export interface DeleteCall<Row> extends BatchableCall<Row> {
   /** Begins the deletion and gives a handle on it. */
   start(options?: RunOptions): Promise<JobHandle<WriteOutcome<Row>>>;
 }
@@ -247,7 +255,7 @@ export interface NodeWrites<T extends ItemTypes> {
    */
   create(input: T["input"], options?: SendingOptions): WriteCall<T["row"]>;
   /** Writes a node, whatever was there. One PutItem; with unique attributes or a version it reads first. */
-  put(input: T["input"], options?: WriteOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<T["row"]>;
+  put(input: T["input"], options?: WriteOptions<Where<T["row"]>, VersionOf<T["row"]>>): BatchableCall<T["row"]>;
   /**
    * Changes a node that is there; when there is none, the outcome is `notFound`. `changes` are new
    * values, or `{ set, remove, add, append }`; new values are stored as the schema's output, like those
@@ -310,7 +318,7 @@ export interface PartWrites<Owner, T extends ItemTypes, Row = T["row"]> {
   /** Writes a new part; when there is one, the outcome is `exists`. One PutItem. */
   create(owner: Owner, input: T["input"], options?: SendingOptions): WriteCall<Row>;
   /** Writes a part, whatever was there. One PutItem. */
-  put(owner: Owner, input: T["input"], options?: WriteOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<Row>;
+  put(owner: Owner, input: T["input"], options?: WriteOptions<Where<T["row"]>, VersionOf<T["row"]>>): BatchableCall<Row>;
   /** Changes a part that is there. One UpdateItem. */
   update(owner: Owner, id: T["id"], changes: Change<T>, options?: WriteOptions<Where<T["row"]>, VersionOf<T["row"]>>): WriteCall<Row>;
   /** Creates a part, or changes the one that is there; see `upsert` of a node. */
@@ -394,7 +402,7 @@ export interface EdgeWrites<In extends EdgeEnds, T extends EdgeSideTypes> {
     to: In["to"],
     attributes: {} extends T["input"] ? T["input"] | void : T["input"],
     options?: LinkOptions<T["changes"]>,
-  ): WriteCall<In["edge"]>;
+  ): BatchableCall<In["edge"]>;
   /** Changes an edge that is there: attributes, its place in the order, or with `type` its edge type. One UpdateItem for each copy. */
   relink(
     from: In["from"],
@@ -418,7 +426,7 @@ export interface EdgeWrites<In extends EdgeEnds, T extends EdgeSideTypes> {
     from: In["from"],
     to: In["to"],
     ...options: EdgeOptions<T["key"], WriteOptions<In["filter"], VersionOf<T["row"]>>>
-  ): WriteCall<In["edge"]>;
+  ): BatchableCall<In["edge"]>;
 }
 
 type OutcomeOf<C> = C extends Call<infer Outcome, WriteExplanation> ? Outcome : never;

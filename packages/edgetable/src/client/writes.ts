@@ -25,6 +25,7 @@ import { deleteCall } from "./delete-call.ts";
 import { jobChecks } from "./job-options.ts";
 import { writeCall, type WriteDriver } from "./write-call.ts";
 import type {
+  BatchableCall,
   CheckOptions,
   DeleteOptions,
   EdgeWrites,
@@ -36,6 +37,7 @@ import type {
   SendingOptions,
   UpsertCall,
   UpsertOptions,
+  WriteCall,
   WriteOptions,
 } from "./write-types.ts";
 
@@ -50,6 +52,9 @@ const seenIn = ({ definition }: NodeEntry | PartEntry | EdgeEntry, row: Row | un
 
 const upsertCall = (driver: WriteDriver, write: LogicalWrite): UpsertCall<Row> =>
   writeCall<Row>(driver, write) as unknown as UpsertCall<Row>;
+
+// Which calls a batch takes, their types alone say.
+const batchable = (call: WriteCall<Row>): BatchableCall<Row> => call as BatchableCall<Row>;
 
 interface AnyNode {
   readonly row: Row;
@@ -144,7 +149,7 @@ export const nodeWrites = (driver: WriteDriver, entry: NodeEntry): NodeWrites<An
     checkNodeId(driver.catalog, entry, options?.given ? { ...options.given, ...id } : id);
   return {
     create: (input, options?: SendingOptions) => writeCall(driver, writes.create(newRowOf(input), options)),
-    put: (input, options?: Options) => writeCall(driver, writes.put(rowOf(input), options, seenIn(entry, input))),
+    put: (input, options?: Options) => batchable(writeCall(driver, writes.put(rowOf(input), options, seenIn(entry, input)))),
     update: (id, changes, options?: Options & KeyOptions<Row>) =>
       writeCall(driver, writes.update(idOf(id, options), changes as Row, options, updateChecks)),
     upsert: (input, changes, options?: UpsertOptions<Row>) => {
@@ -203,7 +208,7 @@ export const partWrites = (driver: WriteDriver, entry: PartEntry): PartWrites<Ro
   const idOf = (node: Row, id: Row): Row => ({ ...checkKey(entry.name, entry.idFields, id), ...ownerOf(node) });
   return {
     create: (node, input, options?: SendingOptions) => writeCall(driver, writes.create(newRowOf(node, input), options)),
-    put: (node, input, options?: Options) => writeCall(driver, writes.put(rowOf(node, input), options, seenIn(entry, input))),
+    put: (node, input, options?: Options) => batchable(writeCall(driver, writes.put(rowOf(node, input), options, seenIn(entry, input)))),
     update: (node, id, changes, options?: Options) => writeCall(driver, writes.update(idOf(node, id), changes as Row, options)),
     upsert: (node, input, changes, options?: UpsertOptions<Row>) => {
       const id = idOf(node, pick(input, entry.idFields));
@@ -289,7 +294,7 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
     },
     put: (from, to, attributes, options) => {
       const row = attributes as Row | undefined;
-      return call({ ...putOf(from, to, row, options), seen: seenIn(entry, row) });
+      return batchable(call({ ...putOf(from, to, row, options), seen: seenIn(entry, row) }));
     },
     relink: (from, to, given, options: RelinkOptions<Row, Row> & KeyOption = {}) => {
       const guards = readGuards(written, options, { kinds: relinkChecks, nested: nestedEnds });
@@ -329,7 +334,7 @@ export const edgeWrites = (driver: WriteDriver, entry: EdgeEntry): EdgeWrites<An
     unlink: (from, to, options: WriteOptions<Row> & KeyOption = {}) => {
       const key = ownKey(entry, options);
       const guards = readGuards(written, options, { kinds: unlinkChecks, nested: nestedEnds });
-      return call({ kind: "unlink", ...ends(from, to), key, guards, idempotent: options.idempotent });
+      return batchable(call({ kind: "unlink", ...ends(from, to), key, guards, idempotent: options.idempotent }));
     },
   };
 };
