@@ -85,6 +85,18 @@ describe("get", () => {
     expect(await edgetable("get", ...argv)).toMatchObject({ code: 2, out: "", err: expect.stringContaining(message) });
   });
 
+  test("asks for the type of an end that may be of several types", async () => {
+    const model = educationModel.replace(/edges: \{/, 'edges: { about: edge({ from: ["student", "term"], to: ["student", "home"] }),');
+    const several = createFolder({ "edgetable.ts": model });
+    const get = async (...id: readonly string[]) => (await run(["get", "about", ...id, "--explain"], { cwd: several.path })).err;
+    const types = 'to.type of "about" is one of student, home: give it too.';
+    expect(await get("from.type=term", "from.year=2024", "to.studentId=S1")).toContain(types);
+    expect(await get('{"from":{"type":"term","year":2024},"to":{"studentId":"S1"}}')).toContain(types);
+    expect(await get("from.year=2024", "to.studentId=S1")).toContain('from.type of "about" is one of student, term: give it too.');
+    expect(await get("from.type=term", "from.yea=2024", "to.type=student", "to.studentId=S1")).toContain('has no field "from.yea".');
+    several.remove();
+  });
+
   test("--explain needs neither region nor endpoint", async () => {
     const env = { AWS_REGION: "", AWS_CONFIG_FILE: "/none" };
     for (const argv of [

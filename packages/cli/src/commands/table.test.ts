@@ -37,6 +37,13 @@ test("create creates the table once, and diff confirms it", async () => {
   expect(JSON.parse((await table(["diff", "--json"])).out)).toEqual({ table: "Education", exists: true, differences: [] });
 });
 
+test("create --stream says that the stream of an existing table is on", async () => {
+  await table(["create"]);
+  const out = "The table Education exists and matches the model. Its stream is on.\n";
+  expect(await table(["create", "--stream"])).toMatchObject({ code: 0, out });
+  expect(await table(["create", "--stream"])).toMatchObject({ code: 0, out });
+});
+
 test("diff lists each difference from the model, and create rejects the table", async () => {
   await table(["create"]);
   const diff = await table(["diff", "--model", "other.ts"], { columns: 80 });

@@ -30,7 +30,8 @@ const createCommand = defineCommand<{ readonly stream?: boolean }>({
       const { created } = await table.create({ signal: call.io.signal, stream: call.options.stream ?? false });
       const names = catalog.indexes.map(({ name }) => name).join(", ");
       if (call.options.json) printJson(call, { table: catalog.table, created });
-      else if (!created) call.io.out.write(`The table ${catalog.table} exists and matches the model.\n`);
+      else if (!created)
+        call.io.out.write(`The table ${catalog.table} exists and matches the model.${call.options.stream ? " Its stream is on." : ""}\n`);
       else call.io.out.write(`Created the table ${catalog.table} with ${names === "" ? "no index" : `its indexes ${names}`}.\n`);
       return exitCode.ok;
     }),

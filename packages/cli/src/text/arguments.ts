@@ -131,6 +131,10 @@ export const parseId = async (catalog: Catalog, name: string, given: readonly st
   const flat = catalog.edges[name] ? flattened(values) : values;
   const paths = idPaths(catalog, name, flat);
   const unknown = Object.keys(flat).find((path) => !paths.includes(path));
+  const untyped = (["from", "to"] as const).find((end) => paths.includes(`${end}.type`) && flat[`${end}.type`] === undefined);
+  // Its other fields are those of a type.
+  if (untyped && unknown?.startsWith(`${untyped}.`))
+    throw usageError(`${untyped}.type of "${name}" is one of ${catalog.edges[name]?.[untyped].join(", ")}: give it too.`);
   if (unknown !== undefined) throw usageError(`The id of "${name}" has no field "${unknown}".${didYouMean(unknown, paths)}`);
   const id: Record<string, unknown> = {};
   for (const { end, schema, fields } of idFieldsOf(catalog, name, flat)) {

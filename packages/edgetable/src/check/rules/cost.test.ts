@@ -64,6 +64,10 @@ cases("countedEntries", {
       ),
     ],
   },
+  "a count in the transaction beside one by the stream": {
+    model: { ...kept(count({ in: "joins" }), count({ in: "joins", freshness: "stream" })), indexes: { byName } },
+    advice: [note("cost", "team", 'each change of "members0", "members1" writes', 'let the stream keep "members0" (freshness: "stream")')],
+  },
   "items of several kilobytes, a count by the stream": {
     model: {
       ...kept(count({ in: "joins", freshness: "stream" })),

@@ -115,7 +115,7 @@ export const countedEntries: AdviceRule = (catalog) =>
       const { bytes } = first.shape;
       const units = alike.length * Math.ceil(bytes / WRITE_UNIT);
       const indexes = alike.map(({ index }) => `"${index.name ?? ""}"`).join(", ");
-      const isSlow = facts.some(({ attribute, freshness }) => freshness === "transaction" && names.includes(`"${attribute}"`));
+      const slow = namesOf((besides[places.indexOf(first)] ?? []).filter(({ freshness }) => freshness === "transaction"));
       return [
         {
           rule: "countedEntries",
@@ -123,7 +123,7 @@ export const countedEntries: AdviceRule = (catalog) =>
           definition,
           severity: "note",
           message: `each change of ${names} writes the entry of the "${definition}" in ${indexes} too, which ${alike.length === 1 ? "projects" : "project"} all attributes: ${units} write unit${units === 1 ? "" : "s"} beside those of the item, for items of ${bytes} bytes.`,
-          mend: `Project what reads by the index need (projection: "KEYS_ONLY", or the names of attributes)${isSlow ? ', or let the stream keep it (freshness: "stream"): it writes a node once for the changes of a batch' : ""}.`,
+          mend: `Project what reads by the index need (projection: "KEYS_ONLY", or the names of attributes)${slow === "" ? "" : `, or let the stream keep ${slow} (freshness: "stream"): it writes a node once for the changes of a batch`}.`,
         },
       ];
     });
