@@ -9,6 +9,7 @@ import { gameScores } from "./game-scores.ts";
 import { github } from "./github.ts";
 import { idempotency } from "./idempotency.ts";
 import { instagram } from "./instagram.ts";
+import { library } from "./library.ts";
 import { logShards } from "./log-shards.ts";
 import { northwind } from "./northwind.ts";
 import { onlineShop } from "./online-shop.ts";
@@ -33,6 +34,7 @@ export const designs = [
   github,
   idempotency,
   instagram,
+  library,
   logShards,
   northwind,
   onlineShop,

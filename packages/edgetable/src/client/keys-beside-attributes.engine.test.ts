@@ -230,3 +230,60 @@ test("a field behind one where the key may end has an attribute of its own, sinc
   expect(await db.task.get({ id: "2" })).toEqual({ id: "2", done: false, at: "2024", rank: 7 });
   expect(await verify(db)).toMatchObject({ clean: true });
 });
+
+test("sparse keys whose fields may all be missing are both there if a row has one of the fields", async () => {
+  const table = engine.freshTableName("either");
+  const row = { isbn: text, member: text.optional(), ends: text.optional(), title: text };
+  const db = defineGraph({
+    table,
+    nodes: { book: node({ key: "$book#isbn_{isbn:lower}", schema: z.object(row) }) },
+    layout: {
+      partitionKey: "pk",
+      sortKey: "sk",
+      indexes: { gsi1: { partitionKey: "gsi1pk", sortKey: "gsi1sk" } },
+      nodes: {
+        book: {
+          keys: { sk: "$book", gsi1pk: "$library#member_{member?:lower}", gsi1sk: "$loan#ends_{ends?:lower}" },
+          sparse: ["gsi1pk", "gsi1sk"],
+        },
+      },
+    },
+  }).connect({ transport: engine.transport });
+  await db.table.create();
+  const keys = async (isbn: string) => {
+    const Key = { pk: { S: `$book#isbn_${isbn}` }, sk: { S: "$book" } };
+    const { Item = {} } = await engine.transport.send("GetItem", { TableName: table, Key });
+    return ["gsi1pk", "gsi1sk"].map((name) => (Item[name] as { readonly S: string } | undefined)?.S);
+  };
+  const none = [undefined, undefined];
+  await db.book.create({ isbn: "1", title: "a" }).orThrow();
+  expect(await keys("1")).toEqual(none);
+  await db.book.update({ isbn: "1" }, { ends: "AVAILABLE" }).orThrow();
+  expect(await keys("1")).toEqual(["$library#member_", "$loan#ends_available"]);
+  await db.book.update({ isbn: "1" }, { set: { member: "Ann" }, remove: ["ends"] }).orThrow();
+  expect(await keys("1")).toEqual(["$library#member_ann", "$loan#ends_"]);
+  expect(await db.find("book").where({ member: "Ann" }).rows()).toEqual([{ isbn: "1", title: "a", member: "Ann" }]);
+  await db.book.update({ isbn: "1" }, { remove: ["member"] }).orThrow();
+  expect(await keys("1")).toEqual(none);
+  await db.book.put({ isbn: "2", title: "b", ends: "2024" }).orThrow();
+  await db.book.upsert({ isbn: "2", title: "b" }, { remove: ["ends"] }).orThrow();
+  expect(await keys("2")).toEqual(none);
+  await db.batch([db.book.put({ isbn: "3", title: "c", member: "Bob" }), db.book.put({ isbn: "4", title: "d" })]);
+  expect(await keys("3")).toEqual(["$library#member_bob", "$loan#ends_"]);
+  expect(await db.find("book").using("gsi1").where({ member: "Bob" }).count()).toBe(1);
+  await expect(
+    db
+      .find("book")
+      .where({ title: { gte: "a" } })
+      .rows(),
+  ).rejects.toMatchObject({ code: "plan.noIndex" });
+  expect(await verify(db, { settle: 1 })).toMatchObject({ clean: true, kinds: [] });
+  await engine.transport.send("UpdateItem", {
+    TableName: table,
+    Key: { pk: { S: "$book#isbn_4" }, sk: { S: "$book" } },
+    UpdateExpression: "SET gsi1pk = :p, gsi1sk = :s",
+    ExpressionAttributeValues: { ":p": { S: "$library#member_" }, ":s": { S: "$loan#ends_" } },
+  });
+  expect((await verify(db, { settle: 1, repair: true })).kinds).toMatchObject([{ kind: "indexKey", count: 1, repaired: 1 }]);
+  expect(await keys("4")).toEqual(none);
+});

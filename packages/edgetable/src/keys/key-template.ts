@@ -130,4 +130,6 @@ export interface Template extends KeyDialect {
   readonly joined: boolean;
   /** True if a path appears in several readable places, which must then agree. */
   readonly repeats: boolean;
+  /** A row has the key if it has one of these; undefined for every row. */
+  readonly any?: readonly string[];
 }

@@ -330,13 +330,14 @@ export const renderTemplate = (template: Template, row: Row): string | undefined
 };
 
 /** Whether a row has the key at all. */
-export const hasKey = ({ when }: Template, row: Row): boolean =>
-  when === undefined ||
-  when.every(({ path, values }) => {
-    // Null is a value, as it is for the conditions of DynamoDB.
-    const value = valueAt(row, path);
-    return values ? values.some((one) => sameValue(one, value)) : value !== undefined;
-  });
+export const hasKey = ({ when, any }: Pick<Template, "when" | "any">, row: Row): boolean =>
+  (any === undefined || any.some((path) => (valueAt(row, path) ?? null) !== null)) &&
+  (when === undefined ||
+    when.every(({ path, values }) => {
+      // Null is a value, as it is for the conditions of DynamoDB.
+      const value = valueAt(row, path);
+      return values ? values.some((one) => sameValue(one, value)) : value !== undefined;
+    }));
 
 /**
  * The longest known beginning of a row's key; a leading literal counts.

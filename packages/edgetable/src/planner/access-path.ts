@@ -112,10 +112,17 @@ const commonPrefix = (prefixes: readonly SortPrefix[]): SortPrefix | undefined =
   return { template: cutAt({ ...first.template, parts }, parts.length), complete: false, next: undefined };
 };
 
-/** Partition templates of the same outline make the same keys: an unknown shard is the same whatever it is computed from. */
+/**
+ * Partition templates of the same outline make the same keys: an unknown shard is the same whatever it is computed from, and a
+ * known field ends no key.
+ */
 const outline = (template: Template, known: ReadonlySet<string>): string =>
   template.parts
-    .map((part) => JSON.stringify(part.kind === "field" && part.format.kind === "shard" && !known.has(part.path) ? part.format : part))
+    .map((part) => {
+      if (part.kind === "literal") return JSON.stringify(part);
+      const isKnown = known.has(part.path);
+      return JSON.stringify(part.format.kind === "shard" && !isKnown ? part.format : { ...part, mayEnd: !isKnown && part.mayEnd });
+    })
     .join();
 
 const sharings = new WeakMap<Catalog, Map<string, readonly Shape[]>>();
@@ -149,12 +156,14 @@ interface Reach {
   readonly present?: ReadonlySet<string> | undefined;
 }
 
-/** Fields of a sparse key that a row may lack, so that the index lacks its item. */
-export const gapsOf = (catalog: Catalog, shape: Shape, attribute: string): readonly string[] => {
+/** Fields of a sparse key that a row may lack, so that the index lacks its item, besides those that are there. */
+export const gapsOf = (catalog: Catalog, shape: Shape, attribute: string, present: ReadonlySet<string>): readonly string[] => {
   const template = shape.sparse.includes(attribute) ? shape.keys[attribute] : undefined;
   if (!template) return [];
-  const always = new Set([...idPaths(catalog, shape).map((path) => inShape(shape, path)), ...template.optional, ...shape.required]);
-  return template.fields.filter((field) => !always.has(field));
+  const { fields, optional, any = [] } = template;
+  const always = new Set([...present, ...idPaths(catalog, shape).map((path) => inShape(shape, path)), ...shape.required]);
+  if (any.length > 0 && !any.some((field) => always.has(field))) return any.slice(0, 1);
+  return fields.filter((field) => !always.has(field) && !optional.includes(field));
 };
 
 /** A name for one computed attribute of a shape. */
@@ -170,7 +179,7 @@ export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined =
   const mayLack = (shape: Shape, key: string): boolean =>
     implied !== "all" &&
     ((shape.keys[key]?.when !== undefined && !implied?.has(keyName(shape, key))) ||
-      (present !== undefined && gapsOf(catalog, shape, key).some((field) => !present.has(field))));
+      (present !== undefined && gapsOf(catalog, shape, key, present).length > 0));
   if (shapes.some((shape) => keyed.some((key) => mayLack(shape, key)))) return undefined;
   // Of several attributes, the one with a shard makes the partitions over which a path scatters.
   const partitionKey = index.partitionKeys.find((attribute) => hasShard(first.keys[attribute])) ?? index.partitionKey;

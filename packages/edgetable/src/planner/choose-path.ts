@@ -104,9 +104,11 @@ export const ranked = (choices: readonly Choice[], given: GivenFields, byPrice: 
   return [...cheapest.filter(isLikeBest), ...cheapest.filter((choice) => !isLikeBest(choice))];
 };
 
+const NOTHING: ReadonlySet<string> = new Set();
+
 /** Why an index is not read, though its keys would serve: it lacks some of the items that are asked for. */
 const lacks = (catalog: Catalog, { index, shapes }: AccessPath, what: string, items: string): EdgetableError => {
-  const [gap] = keyAttributes(index).flatMap((key) => shapes.flatMap((shape) => gapsOf(catalog, shape, key)));
+  const [gap] = keyAttributes(index).flatMap((key) => shapes.flatMap((shape) => gapsOf(catalog, shape, key, NOTHING)));
   const because =
     gap === undefined
       ? "its keys have a condition (when). Add an index without one to the layout."

@@ -17,7 +17,7 @@ const mirroringIndex = (catalog: Catalog, { node, index }: Collection): Index =>
     const keyed = keyAttributes(one);
     if (catalog.shapes.some(({ keys }) => keyed.some((attribute) => keys[attribute]?.when))) continue;
     const leads = index === undefined ? catalog.shapes.filter(({ kind, to }) => kind === "edge" && to === node) : [];
-    if (leads.some((edge) => keyed.some((attribute) => gapsOf(catalog, edge, attribute).length > 0))) continue;
+    if (leads.some((edge) => keyed.some((attribute) => gapsOf(catalog, edge, attribute, new Set()).length > 0))) continue;
     if (shape.keys[one.partitionKey]?.source === definition.key) return one;
   }
   throw new EdgetableError(

@@ -52,8 +52,7 @@ const unaskedAttributes = (catalog: Catalog, index: Index, search: Search): read
     );
     const asked = new Set(search.present.map((path) => inShape(shape, path)));
     for (const attribute of keyAttributes(index)) {
-      for (const field of gapsOf(catalog, shape, attribute)) {
-        if (asked.has(field)) continue;
+      for (const field of gapsOf(catalog, shape, attribute, asked)) {
         if (kept.some((fact) => fact.attribute === field)) continue;
         unasked.push(field);
       }

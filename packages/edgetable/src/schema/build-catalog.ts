@@ -215,6 +215,20 @@ const withFills = (template: Template, fills: readonly Fill[]): Template => {
   return Object.freeze({ ...template, within: [...new Set([...within, ...heads])], optional: [...template.optional, ...heads] });
 };
 
+/** Sparse keys all of whose fields may be missing: an item has both keys of the index if its row has one of the fields. */
+const withEither = (keys: Templates, sparse: readonly string[], layout: Layout): Templates => {
+  const whole: Record<string, Template> = { ...keys };
+  for (const index of sparse.length === 0 ? [] : Object.values(layout.indexes ?? {})) {
+    const names = keyAttributes(index);
+    const any = [...new Set(names.flatMap((name) => own(keys, name)?.fields ?? []))];
+    const mayEnd = (name: string): boolean =>
+      sparse.includes(name) && (own(keys, name)?.parts.every((part) => part.kind === "literal" || part.mayEnd) ?? false);
+    if (any.length === 0 || !names.every(mayEnd)) continue;
+    for (const name of names) whole[name] = Object.freeze({ ...keys[name]!, any, within: [...new Set([...keys[name]!.within, ...any])] });
+  }
+  return whole;
+};
+
 /** Resolves one kind of item against the layout. */
 const buildShape = (seed: ShapeSeed, { definition, layout, escapes }: Context): Shape => {
   const { macros, partition, sort, item: given, settings, ...identity } = seed;
@@ -230,12 +244,13 @@ const buildShape = (seed: ShapeSeed, { definition, layout, escapes }: Context): 
     return { field, sources: each.map((source) => ({ with: source.with, template: parse(source.value) })) };
   });
   const parsed = mapValues(templates, (source, attribute) => withFills(parseKey(attribute, source, context), fills));
-  const keys = withoutPrototype(escapes ? parsed : mapValues(parsed, (template, attribute) => withoutDerived(template, attribute, seed)));
+  const sparse = item?.sparse ?? [];
+  const told = mapValues(parsed, (template, attribute) => withoutDerived(template, attribute, seed));
+  const keys = withoutPrototype(escapes ? parsed : withEither(told, sparse, layout));
   const tableKeys = keyAttributes(layout);
   const keyed = keyedFields(tableKeys, keys);
   const sources = findSources(keys, tableKeys, escapes);
   const named = item?.attributes ?? {};
-  const sparse = item?.sparse ?? [];
   const former = formerFields(settings, named);
   const all = Object.entries(former ?? {});
   const olds = all.flatMap(([name, { old, stored: form }]) => (form === "old" && old !== name ? [[name, old] as const] : []));

@@ -116,7 +116,7 @@ const unreadFields = ({ shape, known, changes }: Wanted, template: Template): re
   const decides = (field: string): boolean => when.some(({ path }) => path === field);
   const isGone =
     template.within.some((field) => remove.includes(field) && !optional.includes(field) && !decides(field)) ||
-    when.some((one) => (one.path in set || remove.includes(one.path)) && !hasKey({ ...template, when: [one] }, set));
+    when.some((one) => (one.path in set || remove.includes(one.path)) && !hasKey({ when: [one] }, set));
   const unread: string[] = [];
   for (const field of template.within) {
     const isGiven = field in set || remove.includes(field) || isKnown(field);
