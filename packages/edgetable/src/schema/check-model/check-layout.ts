@@ -157,7 +157,7 @@ const checkTemplate = ({ place, attribute, source }: KeyTemplate, scope: Scope, 
     const known = isOfEnd ? scope.ends?.[head] : scope.names;
     const name = isOfEnd ? next : head;
     if (!known || known.includes(name)) continue;
-    const macros = isOfEnd || !place.startsWith("layout.") ? [] : Object.keys(scope.macros);
+    const macros = isOfEnd || !place.startsWith("layout.") || place.includes(".verbatim.") ? [] : Object.keys(scope.macros);
     const what = isOfEnd ? `a field of the id of ${head} of ${scope.of}` : `an attribute of ${scope.of}`;
     report("attribute", place, `{${path}} is not ${what}.${didYouMean(name, [...known, ...macros])}`);
   }
@@ -165,7 +165,10 @@ const checkTemplate = ({ place, attribute, source }: KeyTemplate, scope: Scope, 
 };
 
 const checkItem = (place: string, scope: Scope, report: Report): void => {
-  each(scope.item?.keys, (attribute, source) => checkTemplate({ place: `${place}.keys.${attribute}`, attribute, source }, scope, report));
+  each(scope.item?.keys, (attribute, source) => {
+    const isVerbatim = Object.hasOwn(Object(scope.item?.verbatim), attribute);
+    checkTemplate({ place: `${place}.${isVerbatim ? "verbatim" : "keys"}.${attribute}`, attribute, source }, scope, report);
+  });
   // Which names the sources of a filled field may have, its shape tells.
   const { ends: _ends, ...filling } = { ...scope, item: undefined, names: undefined };
   each(scope.item?.fill, (field, sources) => {

@@ -11,6 +11,12 @@ describe("templates", () => {
       place: "nodes.user.key",
       says: ["{idd}", '"user"', 'Did you mean "id"?'],
     },
+    "an unknown attribute beside a key, where no layout's words stand": {
+      model: inLayout({ nodes: { user: { keys: { Key: "{keys}" }, verbatim: { Key: "keys" } } } }),
+      rule: "attribute",
+      place: "layout.nodes.user.verbatim.Key",
+      says: ['{keys} is not an attribute of "user". Known: '],
+    },
     "an unknown attribute in a node's key, where no layout's words stand": {
       model: model({ nodes: { user: user({ key: "USER#{number}" }) } }),
       rule: "attribute",
