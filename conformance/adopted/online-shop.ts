@@ -139,9 +139,14 @@ const contained = (order: string, product: string, at: string) => ({
   Price: "10",
   Quantity: "2",
 });
-const invoice = { orderId: "1", invoiceId: "I1", customerId: "Ali", at: noon, Amount: "42.5", Detail: { Payments: payments } };
-const shipment = { orderId: "1", shipmentId: "S1", warehouseId: "North", Address: street("Oslo"), Type: "Express" };
-const shipmentRow = { orderId: "1", shipmentItemId: "SI1", shipmentId: "S1", productId: "pen", Quantity: "2" };
+const invoiceValues = { invoiceId: "I1", customerId: "Ali", at: noon, Amount: "42.5", Detail: { Payments: payments } };
+const shipmentValues = { shipmentId: "S1", warehouseId: "North", Address: street("Oslo"), Type: "Express" };
+const shipmentItemValues = { shipmentItemId: "SI1", shipmentId: "S1", productId: "pen", Quantity: "2" };
+const [invoice, shipment, shipmentRow] = [
+  { orderId: "1", ...invoiceValues },
+  { orderId: "1", ...shipmentValues },
+  { orderId: "1", ...shipmentItemValues },
+];
 
 type Db = ReturnType<ReturnType<typeof graph>["connect"]>;
 
@@ -312,15 +317,15 @@ export const onlineShop: Design<Db> = {
     },
     {
       what: "an invoice",
-      call: (db) => db.invoice.create({ orderId: "3" }, { ...invoice, invoiceId: "I3", at: next }).orThrow(),
+      call: (db) => db.invoice.create({ orderId: "3" }, { ...invoiceValues, invoiceId: "I3", at: next }).orThrow(),
       puts: [invoiceItem("3", "I3", next)],
     },
     {
       what: "a shipment and its items",
       call: (db) =>
         db.transact([
-          db.shipment.create({ orderId: "3" }, { ...shipment, shipmentId: "S3", warehouseId: "South" }),
-          db.shipmentItem.create({ orderId: "3" }, { ...shipmentRow, shipmentItemId: "SI3", shipmentId: "S3", productId: "ink" }),
+          db.shipment.create({ orderId: "3" }, { ...shipmentValues, shipmentId: "S3", warehouseId: "South" }),
+          db.shipmentItem.create({ orderId: "3" }, { ...shipmentItemValues, shipmentItemId: "SI3", shipmentId: "S3", productId: "ink" }),
         ]),
       puts: [shipmentItem("3", "S3", "South"), shipped("3", "SI3", ["S3", "ink"])],
     },
