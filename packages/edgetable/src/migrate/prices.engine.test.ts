@@ -186,6 +186,26 @@ test("what the stream keeps over several kinds is priced by the rows of each, wh
   expect(cost.writeUnits).toBeLessThan(5 * report.cost.writeUnits);
 });
 
+test("degrees are priced by the nodes that count them, not by those of other edge types", async () => {
+  const kinds = ["b", "c", "d"] as const;
+  const modelOf = (limits: object) =>
+    defineGraph({
+      table: lab.table,
+      nodes: Object.fromEntries(["a", ...kinds].map((kind) => [kind, node({ key: `${kind}#{id}`, schema })])),
+      edges: Object.fromEntries(kinds.map((kind) => [`to_${kind}`, edge({ from: "a", to: kind as never, ...limits })])),
+    } as never).connect({ transport: lab.engine.transport });
+  const before = modelOf({});
+  await before.table.create();
+  const rows = Array.from({ length: 100 }, (_, at) =>
+    ["a", ...kinds].map((kind) => ({ node: kind, row: { id: `${at}`, name: "" } })),
+  ).flat();
+  await before.load(rows as never);
+  const { steps } = await modelOf({ maxDegree: { to: 50 } }).migrations.plan();
+  const [derive] = steps.filter(({ kind }) => kind === "derive");
+  // A guard of 2 units for each of 300 nodes. The 400 nodes at the ends are not written.
+  expect(derive).toMatchObject({ items: 400, writeUnits: 300 * 2 });
+});
+
 test("a count is computed by one Query of a node's edges between two reads of nodes, and one write", async () => {
   await fillTable();
   const { sent, options } = watched();

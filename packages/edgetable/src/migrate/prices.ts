@@ -6,6 +6,7 @@ import { keyBytes } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { ModelDescription } from "../schema/describe-model.ts";
 import type { DerivedFact } from "../schema/facts.ts";
+import { own } from "../util/row.ts";
 
 /** What a step is predicted to take, at most. */
 export interface StepPrice {
@@ -24,12 +25,12 @@ export interface TableSize {
   readonly concerned?: number;
   /** Write units of the update of a concerned item. @default as if each index had an entry that moves */
   readonly perUpdate?: number | undefined;
-  /** What the stream's processor looks at. @default all items, as if they were of every kind */
-  readonly streamed?: StreamedItems;
+  /** How many items of each kind there are. @default all items, as if they were of every kind */
+  readonly byKind?: ItemsByKind;
 }
 
-/** Items that the stream's processor looks at. */
-export interface StreamedItems {
+/** The items of a table by their kinds. */
+export interface ItemsByKind {
   /** How many items of a kind there are. */
   readonly rowsOf: (kind: string) => number;
   /** Write units of the update of an item of a kind. @default as if each index had an entry that moves */
@@ -122,8 +123,8 @@ export const REFRESH_PAGE = 200;
  * pass, as if no two rows of a page counted at one node.
  */
 const streamPrice = (catalog: Catalog, size: TableSize): Pick<StepPrice, "readUnits" | "writeUnits"> => {
-  const { items: all, streamed = { rowsOf: () => all, memos: all } } = size;
-  const { rowsOf, perUpdate, memos } = streamed;
+  const { items: all, byKind = { rowsOf: () => all, memos: all } } = size;
+  const { rowsOf, perUpdate, memos }: ItemsByKind = byKind;
   const { perRead, whole, scan } = unitsOf(catalog, size);
   const updateOf = (kind: string): number => perUpdate?.(kind) ?? whole;
   const { aggregates, summaries, copies } = catalog.facts;
@@ -162,18 +163,27 @@ const streamPrice = (catalog: Catalog, size: TableSize): Pick<StepPrice, "readUn
   };
 };
 
+/** The kinds whose items count a degree, such as `likes.outDegree`. */
+const endsOf = ({ edges }: Catalog, degree: string): readonly string[] => {
+  const [name = "", end] = degree.split(".");
+  const { from = [], to = [] } = own(edges, name) ?? {};
+  return [...new Set([...(end === "inDegree" ? [] : from), ...(end === "outDegree" ? [] : to)])];
+};
+
 /** The price of computing derived attributes, copies and degrees: if all of them are wrong, and nobody writes meanwhile. */
 export const derivePrice = (catalog: Catalog, size: TableSize, model: ModelDescription, streamed: boolean): StepPrice => {
   const { concerned: items = size.items } = size;
   const { perRead, perUpdate, scan } = unitsOf(catalog, size);
   const kept = catalog.facts.aggregates.filter(({ freshness }) => freshness === "transaction");
-  const sources = new Set(kept.map(({ node, over }) => JSON.stringify([node, over]))).size + (model.degrees?.length ?? 0);
+  const { rowsOf }: Pick<ItemsByKind, "rowsOf"> = size.byKind ?? { rowsOf: () => items };
+  const held = [...new Map(kept.map((fact) => [JSON.stringify([fact.node, fact.over]), fact.node])).values()].map(rowsOf);
+  const guards = (model.degrees ?? []).map((degree) => sum(endsOf(catalog, degree).map(rowsOf)));
   const counters = kept.reduce((sum, { shards = 0 }) => sum + shards, 0);
   const copies = catalog.facts.copies.length;
   // The item that counts a degree is in no index.
-  const degrees = items * 2 * (model.degrees?.length ?? 0);
+  const degrees = 2 * sum(guards);
   // The edges or parts of each node, once; nodes, and each edge or part with the nodes that it copies from, twice.
-  const counted = sources * (items * (2 * perRead + 1) + scan);
+  const counted = sum([...held, ...guards].map((holders) => holders * (2 * perRead + 1) + scan));
   const nodes = items * (perRead + counters);
   const copying = copies > 0 ? 3 * items * perRead : 0;
   const stream = streamed ? streamPrice(catalog, size) : { readUnits: 0, writeUnits: 0 };

@@ -166,7 +166,7 @@ export const pricedBySample = async (run: Run, plan: MigrationPlan, table: Table
     const counted = {
       concerned: boundOf(found.length),
       perUpdate: unitsPerUpdate(counting, found, sample.isWhole),
-      streamed: {
+      byKind: {
         rowsOf: (kind: string) => boundOf(ofKind(kind).length),
         perUpdate: (kind: string) => unitsPerUpdate(counting, ofKind(kind), sample.isWhole),
         memos: boundOf(memos),
