@@ -4,6 +4,12 @@ import { encodeDate, encodeValue } from "./attribute-value.ts";
 test.each([
   [new Date(0), '"at" is a Date, which DynamoDB cannot store. Declare the attribute in `dates`, or store ISO 8601 text.'],
   [Number.NaN, '"at" is the number NaN, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
+  [1e126, '"at" is the number 1e+126, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
+  [-1e300, '"at" is the number -1e+300, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
+  [9e-131, '"at" is the number 9e-131, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
+  [new Set([1, 5e-324]), '"at" is the number 5e-324, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
+  [10n ** 38n + 1n, `"at" is the number 1${"0".repeat(37)}1, which DynamoDB cannot store. Convert it, or leave the attribute out.`],
+  [10n ** 126n, `"at" is the number 1${"0".repeat(126)}, which DynamoDB cannot store. Convert it, or leave the attribute out.`],
   [new Set([1, Number.NaN]), '"at" is the number NaN, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
   // oxlint-disable-next-line no-sparse-arrays -- what a deletion from a list leaves
   [[1, , 3], '"at[1]" is undefined, which DynamoDB cannot store. Convert it, or leave the attribute out.'],
@@ -48,3 +54,10 @@ test.each([
 ])("%o is written without what DynamoDB would find twice in it", (value, written) => {
   expect(encodeValue(value, "at")).toEqual(written);
 });
+
+test.each([0, -0, 1e-130, -1e-130, 9.9e125, 10n ** 38n - 1n, -(10n ** 125n), 123n * 10n ** 120n])(
+  "the number %s is the last or the first that DynamoDB stores, or near",
+  (value) => {
+    expect(encodeValue(value, "at")).toEqual({ N: String(value) });
+  },
+);
