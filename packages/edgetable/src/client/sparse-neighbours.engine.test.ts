@@ -47,7 +47,7 @@ const open = async (sort: string, { sparse = true, more = {} }: { sparse?: boole
 };
 
 const refused = (gap: string): string =>
-  `in("link") of "thing" is not read by "GSI1", because it is sparse and lacks edges without "${gap}". Ask for that too, or add an index of all of them to the layout.`;
+  `in("link") of "thing" is not read by "GSI1", because it is sparse and lacks those without "${gap}". Ask for that too, or add an index of all.`;
 
 test.each([
   ["LINK#{rank:6}", "rank"],
@@ -110,7 +110,7 @@ test("parts are not read by a sparse index either, unless the call asks for what
   const notes = db.thing({ id: "9" }).parts("note");
   for (const way of [() => notes.all(), () => notes.count(), () => db.thing.delete({ id: "9" })])
     await expect(async () => way()).rejects.toThrow(
-      'parts("note") of "thing" is not read by "GSI1", because it is sparse and lacks parts without "rank". Ask for that too, or add an index of all of them to the layout.',
+      'parts("note") of "thing" is not read by "GSI1", because it is sparse and lacks those without "rank". Ask for that too, or add an index of all.',
     );
   expect(await notes.where({ rank: { gte: 1 } }).all()).toEqual([{ id: "9", no: "1", rank: 1 }]);
 });

@@ -104,15 +104,13 @@ export const ranked = (choices: readonly Choice[], given: GivenFields, byPrice: 
   return [...cheapest.filter(isLikeBest), ...cheapest.filter((choice) => !isLikeBest(choice))];
 };
 
-const NOTHING: ReadonlySet<string> = new Set();
-
 /** Why an index is not read, though its keys would serve: it lacks some of the items that are asked for. */
-const lacks = (catalog: Catalog, { index, shapes }: AccessPath, what: string, items: string): EdgetableError => {
-  const [gap] = keyAttributes(index).flatMap((key) => shapes.flatMap((shape) => gapsOf(catalog, shape, key, NOTHING)));
+const lacks = (catalog: Catalog, { index, shapes }: AccessPath, what: string): EdgetableError => {
+  const [gap] = keyAttributes(index).flatMap((key) => shapes.flatMap((shape) => gapsOf(catalog, shape, key, new Set())));
   const because =
     gap === undefined
       ? "its keys have a condition (when). Add an index without one to the layout."
-      : `it is sparse and lacks ${items} without "${gap}". Ask for that too, or add an index of all of them to the layout.`;
+      : `it is sparse and lacks those without "${gap}". Ask for that too, or add an index of all.`;
   return new EdgetableError("plan.noIndex", `${what} is not read by "${index.name}", because ${because}`, {
     details: { index: index.name },
   });
@@ -136,7 +134,7 @@ const refuseExpand = (catalog: Catalog, expand: Expand, why: "index" | "consiste
       { details: { edge: expand.edge } },
     );
   }
-  if (lacking) throw lacks(catalog, lacking, what, "edges");
+  if (lacking) throw lacks(catalog, lacking, what);
   const anchor = anchorPaths(expand).join(", ") || "nothing";
   // No mirror and no key of Edgetable's own layout has a partition for all nodes below a level.
   const below = expand.anchor.length < (catalog.ends[expand.node]?.idFields.length ?? 0);
@@ -180,20 +178,21 @@ const partChoices = (catalog: Catalog, parts: Parts, { known, ranged }: GivenFie
   const present = new Set([...known, ...ranged]);
   const asked = { sets: [[shape]], known: new Set(ids), anchor: ids, consistent: false, index: undefined, present };
   const [first] = accessPaths(catalog, asked);
+  const what = `parts("${name}") of "${shape.from}"`;
   if (!first) {
     const [lacking] = accessPaths(catalog, { ...asked, implied: "all" });
-    if (lacking) throw lacks(catalog, lacking, `parts("${name}") of "${shape.from}"`, "parts");
+    if (lacking) throw lacks(catalog, lacking, what);
     const keys = keyAttributes(catalog.index).map((attribute) => shape.keys[attribute]?.source);
     throw new EdgetableError(
       "plan.noIndex",
-      `No table or index key can answer parts("${name}") of "${shape.from}": none begins with ${ids.join(" and ")} alone, and the table's are ${keys.join(" / ")}. Give the layout an index that does, or declare "${name}" as a node.`,
+      `No table or index key can answer ${what}: none begins with ${ids.join(" and ")} alone, and the table's are ${keys.join(" / ")}. Give the layout an index that does, or declare "${name}" as a node.`,
       { details: { part: name, index: undefined } },
     );
   }
   if (parts.consistent && first.index.name !== undefined) {
     throw new EdgetableError(
       "plan.notConsistent",
-      `parts("${name}") of "${shape.from}" is answered by an index, and an index cannot be read consistently. Leave out consistent().`,
+      `${what} is answered by an index, and an index cannot be read consistently. Leave out consistent().`,
       { details: { part: name } },
     );
   }

@@ -216,13 +216,12 @@ const withFills = (template: Template, fills: readonly Fill[]): Template => {
 };
 
 /** Sparse keys all of whose fields may be missing: an item has both keys of the index if its row has one of the fields. */
-const withEither = (keys: Templates, sparse: readonly string[], layout: Layout): Templates => {
+const withEither = (keys: Templates, sparse: readonly string[], { indexes = {} }: Layout): Templates => {
   const whole: Record<string, Template> = { ...keys };
-  for (const index of sparse.length === 0 ? [] : Object.values(layout.indexes ?? {})) {
-    const names = keyAttributes(index);
+  for (const names of Object.values(indexes).map(keyAttributes)) {
     const any = [...new Set(names.flatMap((name) => own(keys, name)?.fields ?? []))];
-    const mayEnd = (name: string): boolean =>
-      sparse.includes(name) && (own(keys, name)?.parts.every((part) => part.kind === "literal" || part.mayEnd) ?? false);
+    const mayEnd = (name: string): boolean | undefined =>
+      sparse.includes(name) && own(keys, name)?.parts.every((part) => part.kind === "literal" || part.mayEnd);
     if (any.length === 0 || !names.every(mayEnd)) continue;
     for (const name of names) whole[name] = Object.freeze({ ...keys[name]!, any, within: [...new Set([...keys[name]!.within, ...any])] });
   }
