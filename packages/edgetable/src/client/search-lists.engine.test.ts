@@ -74,3 +74,23 @@ test("lists that fill a key by too many combinations are refused before a reques
   });
   expect(sent).toEqual([]);
 });
+
+test("the rows of a list of ids come in the order of the list, also in pages and backwards", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("ids"),
+    nodes: { thing: node({ key: "THING#{id}", schema: z.object({ id: text }) }) },
+    indexes: { byId: { entries: { thing: "id" }, shards: 2 } },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.load(["d", "a", "c", "b"].map((id) => ({ node: "thing", row: { id } })));
+  const list = ["c", "d", "none", "a"];
+  const search = () => db.find("thing").where({ id: { in: list } });
+  const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
+  expect(idsOf(await search().rows())).toEqual(["c", "d", "a"]);
+  expect(idsOf(await search().reverse().rows())).toEqual(["a", "d", "c"]);
+  const first = await search().page({ limit: 2 });
+  expect(idsOf(first.items)).toEqual(["c", "d"]);
+  expect(idsOf((await search().page({ limit: 2, cursor: first.next })).items)).toEqual(["a"]);
+  expect(idsOf(await search().using("byId").rows())).toEqual(["a", "c", "d"]);
+});
