@@ -123,7 +123,9 @@ const levelsOf = ({ plain, graph, walk, pick }: Walked): readonly Asking[] => {
   if (last?.kind !== "hop" || last.emit !== "all" || last.rounds === Number.POSITIVE_INFINITY) return [];
   const field = pick % 2 === 0 ? numberFields[last.edge] : undefined;
   const starts = walkNaively(graph, naivePlan({ ...plain, steps: plain.steps.slice(0, -1) })).paths.map(endOf);
-  const isFirst = plain.steps.filter(({ kind }) => kind === "hop").length === 1;
+  // A hop that is followed once, and is no repeat, may lead back to its start.
+  const isRepeat = last.rounds > 1 || last.age !== undefined;
+  const isFirst = isRepeat && plain.steps.filter(({ kind }) => kind === "hop").length === 1;
   const expected = levels(graph, starts, { hop: naiveHop(last), depth: last.rounds, sums: field, isFirst });
   const ask: Ask = (options) => walk.levels({ ...(field === undefined ? {} : { sum: field }), ...options });
   return [figure("levels", ask, { show: (items) => items, expected })];

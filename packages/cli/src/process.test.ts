@@ -183,7 +183,8 @@ test("a command that waits for standard input ends with the first Ctrl-C", async
     const said: Buffer[] = [];
     child.stderr.on("data", (chunk: Buffer) => said.push(chunk));
     const ended = new Promise((resolve) => child.once("exit", resolve));
-    setTimeout(() => child.kill("SIGINT"), 1500);
+    // More than a pipe holds: once all is written, the command reads.
+    child.stdin.on("error", () => undefined).write(" ".repeat(1 << 20), () => child.kill("SIGINT"));
     const late = setTimeout(() => child.kill("SIGKILL"), 15_000);
     expect([argv, await ended]).toEqual([argv, 130]);
     clearTimeout(late);
