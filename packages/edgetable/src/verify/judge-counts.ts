@@ -185,11 +185,14 @@ export const keysOfWrongFacts = (
   return wrong && streamed && entriesOf(catalog, shape, { ...wrong.values, ...streamed.values, ...copies.values });
 };
 
-/** The index keys that would be wrong if a row held other values. */
-const staleKeys = ({ catalog }: Judging, seen: SeenRow, values: Readonly<Record<string, unknown>>): readonly Finding[] => {
+/** The index keys that are wrong by what a row holds, and would be if it held other values. One that agrees with either goes with them. */
+const wrongKeys = ({ catalog }: Judging, seen: SeenRow, values: Readonly<Record<string, unknown>>): readonly Finding[] => {
   const entries = entriesOf(catalog, seen.shape, values);
   const row = Object.fromEntries(Object.entries({ ...seen.row, ...values }).filter(([, value]) => value !== undefined));
-  return checkRow(catalog, { ...seen, row }).findings.filter(({ kind, attribute = "" }) => kind !== "drift" && entries.has(attribute));
+  const stored = new Set(checkRow(catalog, seen).findings.map(({ attribute }) => attribute));
+  return checkRow(catalog, { ...seen, row }).findings.filter(
+    ({ kind, attribute = "" }) => kind !== "drift" && entries.has(attribute) && stored.has(attribute),
+  );
 };
 
 /** Judges the counts, sums and averages that transactions keep in a node's item, by the edges and parts that there are. */
@@ -198,7 +201,7 @@ export const judgeAggregates = (judging: Judging, seen: SeenRow): void => {
   const wrong = wrongAggregates(judging, seen);
   const [first, ...rest] = wrong?.findings ?? [];
   if (!wrong || !first) return;
-  const stale = staleKeys(judging, seen, wrong.values);
+  const stale = wrongKeys(judging, seen, wrong.values);
   const step = rewrite(judging, seen, wrong.values, wrong.exact);
   // The revision tells apart what is the same again after two changes.
   const unchanged = settled([{ kind: "equals", attribute: NODE_REVISION, value: item[NODE_REVISION], failure: UNSURE }]);
@@ -260,7 +263,7 @@ export const judgeCopies = (judging: Judging, seen: SeenRow): void => {
   const { findings, values, digits, checks } = wrongCopies(judging, seen);
   const [first, ...others] = findings;
   if (!first) return;
-  const rest = [...others, ...staleKeys(judging, seen, values)];
+  const rest = [...others, ...wrongKeys(judging, seen, values)];
   const step = withDigits(rewrite(judging, seen, values), shape, (field) => digits.get(field), Object.keys(values));
   // A slow refresh that has read an older source must find another revision.
   const revision = item[COPY_REVISION];
