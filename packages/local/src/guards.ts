@@ -209,7 +209,6 @@ export const guard = (operation: string, input: Json, swept: SweptItems): Guarde
     }
     case "GetRecords":
       return { input, correct: (output) => tellExpired(swept)(dropUnchanged(output)) };
-
     case "DescribeStream":
       return { input, correct: openLastShard };
     default:

@@ -1,6 +1,5 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { backOff, type Session } from "../executor/session.ts";
-import { setOwn } from "../util/row.ts";
 import { abortedSleep, onAbort } from "../util/time.ts";
 import { eventsOf } from "./events.ts";
 import type { Handler } from "./handlers.ts";
@@ -19,15 +18,6 @@ export interface Delivery {
   readonly record: StreamRecord;
   readonly replayed: boolean;
 }
-
-/** A copy of plain objects and lists, as records and their images consist of. */
-const copyOf = <Value>(value: Value): Value => {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyOf) as Value;
-  const copy: Record<string, unknown> = {};
-  for (const name of Object.keys(value)) setOwn(copy, name, copyOf((value as Record<string, unknown>)[name]));
-  return copy as Value;
-};
 
 const PAUSES = { baseDelay: 100, maxDelay: 5000 };
 
@@ -87,7 +77,7 @@ export const callHandler = async (
         const handle = handler.wants(event);
         if (!handle) continue;
         // What a handler changes in its record, neither others nor the dead letter have.
-        const occurrence = { record: copyOf(record), time: new Date(record.time), replayed };
+        const occurrence = { record: structuredClone(record), time: new Date(record.time), replayed };
         await withinTime(session, tries, handler.name, (signal) => handle({ ...event, ...occurrence, signal }));
       }
       return undefined;
