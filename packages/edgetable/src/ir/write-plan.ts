@@ -20,12 +20,20 @@ export type Failure =
       readonly guessed?: true;
     };
 
+/** The time before which an item has expired. */
+export interface ExpiryBound {
+  /** The attribute that holds the item's expiry time. */
+  readonly attribute: string;
+  /** Seconds since 1970. */
+  readonly before: number;
+}
+
 /** One thing that must hold of an item for the write to happen, and what it means when it does not. */
 export type Term =
-  /** There is such an item, and it has not expired before that time, in seconds since 1970. */
-  | { readonly kind: "present"; readonly expired?: { readonly attribute: string; readonly before: number }; readonly failure: Failure }
-  /** There is no such item, or one that expired before that time, in seconds since 1970. */
-  | { readonly kind: "absent"; readonly expired?: { readonly attribute: string; readonly before: number }; readonly failure: Failure }
+  /** There is such an item, and it has not expired. */
+  | { readonly kind: "present"; readonly expired?: ExpiryBound; readonly failure: Failure }
+  /** There is no such item, or only an expired one. */
+  | { readonly kind: "absent"; readonly expired?: ExpiryBound; readonly failure: Failure }
   /** The attribute is there, whatever its value. */
   | { readonly kind: "has"; readonly attribute: string; readonly failure: Failure }
   /** The attribute has this value; `undefined`: it is not there. With `orAbsent` it may also not be there. */

@@ -2,6 +2,7 @@ import { pathsOf } from "../../ir/condition.ts";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import type { Changes, EndId, Guards, LogicalWrite } from "../../ir/logical-write.ts";
 import {
+  type ExpiryBound,
   type Failure,
   type Images,
   keyId,
@@ -215,7 +216,7 @@ export const openWorkingSet = (catalog: Catalog, images: Images, given: Given = 
 });
 
 /** The time before which items of a shape count as absent; undefined if they never do. */
-const expiryOf = ({ catalog, given: { livingAt } }: WorkingSet, { ttl }: Shape): (Term & { readonly kind: "absent" })["expired"] =>
+const expiryOf = ({ catalog, given: { livingAt } }: WorkingSet, { ttl }: Shape): ExpiryBound | undefined =>
   ttl === undefined || catalog.ttl === undefined || livingAt === undefined ? undefined : { attribute: catalog.ttl, before: livingAt };
 
 /** True if there is no item, or only an expired one; undefined is an item that was not read. */
