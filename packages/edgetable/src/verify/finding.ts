@@ -1,7 +1,7 @@
 import type { FollowedRow } from "../schema/grid-parts.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import type { WriteItem } from "../ir/write-plan.ts";
-import type { Key } from "../transport/operations.ts";
+import type { Item, Key } from "../transport/operations.ts";
 
 /** What can be wrong with a table, in the order of reports. */
 export const findingKinds = {
@@ -64,6 +64,15 @@ export interface Finding {
   readonly reason: string;
 }
 
+/** A node or edge of which what the stream keeps is computed anew. */
+export interface Rebuild {
+  readonly kind: "rebuild";
+  readonly holder: EndId;
+  readonly before?: WriteItem;
+  /** What was read of it: see `readStreamed`. @default it is read again */
+  readonly read?: Item | undefined;
+}
+
 /** How a finding is mended. */
 export type Mend =
   /** Writes of one transaction, on condition that everything is as it was read. */
@@ -71,7 +80,7 @@ export type Mend =
   /** The same, but they delete data: only if the caller asks for it. */
   | { readonly kind: "orphan"; readonly steps: readonly WriteItem[] }
   /** What the stream keeps for a node is computed anew, after what stands in the way is deleted. */
-  | { readonly kind: "rebuild"; readonly holder: EndId; readonly before?: WriteItem }
+  | Rebuild
   /** The items of a grid's index follow their row's document again. */
   | { readonly kind: "follow"; readonly row: FollowedRow }
   /** A person has to decide. */

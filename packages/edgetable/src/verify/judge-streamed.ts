@@ -60,6 +60,8 @@ interface WrongStreamed {
   readonly tooLong: readonly Finding[];
   /** The attributes of the item that are wrong. */
   readonly values: Readonly<Record<string, unknown>>;
+  /** What it was judged by; undefined where the stream keeps nothing. */
+  readonly read: Item | undefined;
 }
 
 /** The node or edge of an item that the stream keeps attributes of; undefined for other items. */
@@ -75,7 +77,7 @@ const holderOf = ({ catalog }: Judging, { row, subject }: SeenRow): (EndId & { r
 export const wrongStreamed = (judging: Judging, seen: SeenRow): WrongStreamed | undefined => {
   const { key, item, shape } = seen;
   const streamedHolder = holderOf(judging, seen);
-  if (!streamedHolder) return { findings: [], tooLong: [], values: {} };
+  if (!streamedHolder) return { findings: [], tooLong: [], values: {}, read: undefined };
   const { facts, ...holder } = streamedHolder;
   const image = readNeed(judging, { kind: "stream", id: `stream ${keyId(key)}`, holder });
   if (!image) return undefined;
@@ -106,7 +108,7 @@ export const wrongStreamed = (judging: Judging, seen: SeenRow): WrongStreamed | 
     const reason = `"${attribute}" has no value: the sum has more than the 38 digits that DynamoDB keeps, or is out of its range.`;
     return { kind: "staleFact", key, definition: shape.definition, attribute, reason };
   });
-  return { findings, tooLong, values };
+  return { findings, tooLong, values, read: image };
 };
 
 /** Judges what the stream keeps for a node or edge by the edges and parts that there are. */
@@ -118,7 +120,7 @@ export const judgeStreamed = (judging: Judging, seen: SeenRow): void => {
   const streamedHolder = holderOf(judging, seen);
   if (!first || !streamedHolder) return;
   const { type, id } = streamedHolder;
-  judging.problems.push({ findings: [first, ...rest], mend: { kind: "rebuild", holder: { type, id } } });
+  judging.problems.push({ findings: [first, ...rest], mend: { kind: "rebuild", holder: { type, id }, read: wrong?.read } });
 };
 
 const isKey = ({ index }: Catalog, item: Item): boolean => {
@@ -178,6 +180,6 @@ export const judgeUnshown = (judging: Judging, seen: Seen): void => {
     if (!behind) continue;
     const reason = `There is no such "${name}", and what the stream processor keeps for it is wrong: ${behind.what}.`;
     const finding = { kind: "staleFact", key: facts, definition: name, attribute: behind.attribute, other: key, reason } as const;
-    report(judging, finding, { kind: "rebuild", holder: end });
+    report(judging, finding, { kind: "rebuild", holder: end, read: image });
   }
 };

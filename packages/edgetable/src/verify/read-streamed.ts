@@ -13,19 +13,24 @@ import {
 import { gather, type Gathered, projectFacts, projectionOf } from "../executor/facts/project-facts.ts";
 import { eachMemo, isKeptInFacts, streamedFacts } from "../executor/facts/read-memos.ts";
 import { rebuildSums } from "../executor/facts/rebuild-facts.ts";
-import { addDifference, addsUp, refreshAggregates, sameContribution, sumsIn } from "../executor/facts/refresh-aggregates.ts";
+import { addDifference, addsUp, isReadable, refreshAggregates, sameContribution, sumsIn } from "../executor/facts/refresh-aggregates.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
+import { byIdentity, identity } from "../executor/read-rows.ts";
 import type { CallContext, Session } from "../executor/session.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
+import { decodeValue } from "../requests/attribute-value.ts";
 import { encodeField } from "../requests/encode-item.ts";
 import { REVISION } from "../schema/system-items.ts";
 import { factKeyItem } from "../schema/system-key-item.ts";
 import type { DerivedFact } from "../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
+import { sameDecimals } from "../util/decimal.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
+import { sideBySide } from "../util/side-by-side.ts";
+import type { Rebuild } from "./finding.ts";
 import type { StreamNeed } from "./judging.ts";
 import { eachPage, planOver, plansBetween, type Source } from "./read-sums.ts";
 import { seeItem } from "./see-item.ts";
@@ -87,17 +92,54 @@ export const KEPT = "kept";
 export const MEMOS = "memos";
 export const TOO_LONG = "tooLong";
 export const REVISED = "revised";
+const PLACES = "places";
+const ADDED = "added";
+
+/** What the stream keeps for a node or edge, beside the rows that it is made from. */
+interface Kept {
+  readonly contributed: ReadonlyMap<string, Contributed>;
+  /** Where a memo differs from its row, or is missing. */
+  readonly wrong: readonly Place[];
+  /** False where the sums are not what the memos add up to, or cannot be read. */
+  readonly addedUp: boolean;
+}
+
+/** Compares the memos of a node or edge with its rows, and the sums with the memos. */
+const compareKept = async (session: Session, holder: FactHolder, stored: Item | undefined, context: CallContext): Promise<Kept> => {
+  const { catalog } = session;
+  const contributed = await readContributions(session, holder, context);
+  const missing = new Map(contributed);
+  const wrong: Place[] = [];
+  const sums: Record<string, string> = {};
+  for (const over of new Set(streamedFacts(catalog, holder.entry).map(overText)))
+    await eachMemo(session, { holder, over, context }, (contribution, source) => {
+      const place = { holder, over, source };
+      const id = placeId(catalog, place);
+      missing.delete(id);
+      addDifference(sums, {}, contribution);
+      if (!sameContribution(contribution, contributed.get(id)?.contribution)) wrong.push(place);
+    });
+  for (const { place } of missing.values()) wrong.push(place);
+  const kept = sumsIn(stored);
+  const isKept = (name: string): boolean => sameDecimals(kept[name] ?? "0", sums[name] ?? "0");
+  return { contributed, wrong, addedUp: isReadable(catalog, stored) && [...Object.keys(kept), ...Object.keys(sums)].every(isKept) };
+};
+
+/** Memos and rows that are read again and written in one go. */
+const TOGETHER = 100;
 
 /**
  * What rows make of the attributes that the stream keeps in a node or edge, read as an item: `expected` holds the attributes, `sums`
  * what they add up to and `kept` what the item of the node's facts holds of it, `memos` how many memos differ from their rows,
- * `tooLong` names sums that no attribute can hold, and `revised` is the revision of the facts.
+ * `tooLong` names sums that no attribute can hold, and `revised` is the revision of the facts. `places` holds the memos that differ, if
+ * they are few, and `added` whether the sums are those of the memos.
+ *
+ * @param stored the item of the facts
  */
-export const readStreamed = async (session: Session, need: StreamNeed, context: CallContext): Promise<Item> => {
+const asImage = async (session: Session, holder: FactHolder, stored: Item | undefined, context: CallContext): Promise<Item> => {
   const { catalog } = session;
-  const holder = holderAt(session, need.holder);
   const facts = streamedFacts(catalog, holder.entry);
-  const contributed = await readContributions(session, holder, context);
+  const { contributed, wrong, addedUp } = await compareKept(session, holder, stored, context);
   const sums: Record<string, string> = {};
   const gathered = new Map(
     facts.filter((fact) => !isKeptInFacts(fact)).map((fact): [DerivedFact, Gathered] => [fact, { value: undefined, seen: new Set() }]),
@@ -114,41 +156,105 @@ export const readStreamed = async (session: Session, need: StreamNeed, context: 
   const { set, exact, tooLong } = projectionOf(shape, facts, added, gathered);
   const expected: Record<string, AttributeValue> = {};
   for (const name in set) expected[name] = name in exact ? { N: exact[name]! } : encodeField(shape, name, set[name]);
-  const [stored = {}] = await batchGet(session, { keys: [factKeyItem(catalog, holder.facts)], consistent: true }, context);
   const kept: Record<string, AttributeValue> = Object.fromEntries(Object.entries(sumsIn(stored)).map(([name, N]) => [name, { N }]));
   for (const name in stored) if (addsUp(name) && name !== REVISION && !("N" in stored[name]!)) kept[name] = stored[name]!;
-  // Memos that say something else than their rows, and rows without one.
-  const missing = new Set(contributed.keys());
-  let differing = 0;
-  for (const over of new Set(facts.map(overText)))
-    await eachMemo(session, { holder, over, context }, (contribution, source) => {
-      const id = placeId(catalog, { holder, over, source });
-      missing.delete(id);
-      if (!sameContribution(contribution, contributed.get(id)?.contribution)) differing++;
-    });
-  const long = Object.keys(tooLong).map((attribute) => ({ S: attribute }));
   return {
     [EXPECTED]: { M: expected },
-    [TOO_LONG]: { L: long },
+    [TOO_LONG]: { L: Object.keys(tooLong).map((attribute) => ({ S: attribute })) },
     [SUMS]: { M: added },
     [KEPT]: { M: kept },
-    [MEMOS]: { N: String(differing + missing.size) },
-    ...(stored[REVISION] && { [REVISED]: stored[REVISION] }),
+    [MEMOS]: { N: String(wrong.length) },
+    [ADDED]: { BOOL: addedUp },
+    ...(wrong.length <= TOGETHER && { [PLACES]: { L: wrong.map(({ over, source: M }) => ({ M: { over: { S: over }, source: { M } } })) } }),
+    ...(stored?.[REVISION] && { [REVISED]: stored[REVISION] }),
   };
 };
 
+const WIDTH = 8;
+
+/** The items of the facts of nodes and edges, in the order of these. */
+const factsItems = async (run: Run, holders: readonly FactHolder[]): Promise<readonly (Item | undefined)[]> => {
+  const { catalog } = run.session;
+  const keys = holders.map(({ facts }) => factKeyItem(catalog, facts));
+  const distinct = [...new Map(keys.map((key) => [identity(catalog, key), key])).values()];
+  const items = await step(run, (context) => batchGet(run.session, { keys: distinct, consistent: true }, context));
+  const found = byIdentity(catalog, items);
+  return keys.map((key) => found.get(identity(catalog, key)));
+};
+
+/** Reads what the stream keeps for nodes and edges, and what rows make of it: see `asImage`. By the ids of the needs. */
+export const readStreamed = async (run: Run, needs: readonly StreamNeed[]): Promise<Readonly<Record<string, Item>>> => {
+  const holders = needs.map((need) => holderAt(run.session, need.holder));
+  const stored = await factsItems(run, holders);
+  const images: Record<string, Item> = {};
+  await sideBySide(needs, WIDTH, async ({ id }, at) => {
+    images[id] = await step(run, (context) => asImage(run.session, holders[at] as FactHolder, stored[at], context));
+  });
+  return images;
+};
+
+/** What is wrong in what the stream keeps for a node or edge. */
+type Wrong = Pick<Kept, "wrong" | "addedUp"> & { readonly holder: FactHolder };
+
+/** What a judgement has read of it; undefined where too many memos differ to be kept. */
+const wrongIn = (holder: FactHolder, read: Item | undefined): Wrong | undefined => {
+  const [places, added] = [read?.[PLACES], read?.[ADDED]];
+  if (!places || !("L" in places) || !added || !("BOOL" in added)) return undefined;
+  const wrong = places.L.map((place): Place => {
+    const { over, source } = "M" in place ? place.M : {};
+    return { holder, over: String(over && decodeValue(over)), source: source && "M" in source ? source.M : {} };
+  });
+  return { holder, wrong, addedUp: added.BOOL };
+};
+
+const rebuild = async (run: Run, all: readonly Wrong[]): Promise<void> => {
+  const { session } = run;
+  await sideBySide(
+    all.filter(({ addedUp }) => !addedUp),
+    WIDTH,
+    async ({ holder }) => void (await step(run, (context) => rebuildSums(session, holder, context))),
+  );
+  await step(run, async (context) => {
+    const failed = [
+      ...(await refreshAggregates(
+        session,
+        all.flatMap(({ wrong }) => wrong),
+        context,
+      )),
+    ];
+    failed.push(
+      ...(await projectFacts(
+        session,
+        all.map(({ holder }) => holder),
+        context,
+      )),
+    );
+    if (failed[0]) throw failed[0].error;
+  });
+};
+
 /**
- * Computes anew all that the stream keeps for a node or edge: the sums from its memos, the memos from the rows, and its attributes
+ * Computes anew all that the stream keeps for nodes and edges: the sums from the memos, the memos from the rows, and the attributes
  * from both. It may run beside processors, at any time and any number of times. The sums come first: nothing can be added to what
  * is no number.
  */
-export const rebuildStreamed = async (run: Run, holder: EndId): Promise<void> =>
-  step(run, async (context) => {
-    const at = holderAt(run.session, holder);
-    const contributed = await readContributions(run.session, at, context);
-    const places = Array.from(contributed.values(), ({ place }) => place);
-    const known = await rebuildSums(run.session, at, context);
-    const failed = [...(await refreshAggregates(run.session, [...places, ...known], context))];
-    failed.push(...(await projectFacts(run.session, [at], context)));
-    if (failed[0]) throw failed[0].error;
-  });
+export const rebuildStreamed = async (run: Run, rebuilds: readonly Pick<Rebuild, "holder" | "read">[]): Promise<void> => {
+  const { session } = run;
+  let together: Wrong[] = [];
+  let places = 0;
+  for (const one of rebuilds) {
+    const holder = holderAt(session, one.holder);
+    let wrong = wrongIn(holder, one.read);
+    if (!wrong) {
+      const [stored] = await factsItems(run, [holder]);
+      wrong = { holder, ...(await step(run, (context) => compareKept(session, holder, stored, context))) };
+    }
+    if (together.length > 0 && places + wrong.wrong.length > TOGETHER) {
+      await rebuild(run, together);
+      [together, places] = [[], 0];
+    }
+    together.push(wrong);
+    places += wrong.wrong.length;
+  }
+  if (together.length > 0) await rebuild(run, together);
+};

@@ -3,7 +3,8 @@ import { runPlanned } from "../executor/run-write.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
 import { keyId, type WriteItem } from "../ir/write-plan.ts";
 import { encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
-import type { Finding, FindingKind, Mend, Problem } from "./finding.ts";
+import { sideBySide } from "../util/side-by-side.ts";
+import type { Finding, FindingKind, Mend, Problem, Rebuild } from "./finding.ts";
 import { rebuildStreamed } from "./read-streamed.ts";
 import { settleCandidates, type Settling, type Verdict } from "./settle.ts";
 
@@ -61,47 +62,70 @@ const runSteps = async (run: Run, steps: readonly WriteItem[]): Promise<void> =>
 /** Makes the writes of one problem. They change nothing if something that they depend on has changed. */
 const runMend = async ({ run, documents }: Settling, mend: Mend): Promise<void> => {
   if (mend.kind === "none") return;
-  if (mend.kind === "rebuild") {
-    if (mend.before) await runSteps(run, [mend.before]);
-    return rebuildStreamed(run, mend.holder);
-  }
   if (mend.kind === "follow") {
     const followed = await step(run, async (context) => documents?.followDocuments(run.session, [mend.row], context));
     if (followed?.failed[0]) throw followed.failed[0].error;
     return;
   }
-  return runSteps(run, mend.steps);
+  if (mend.kind !== "rebuild") return runSteps(run, mend.steps);
+  if (mend.before) return runSteps(run, [mend.before]);
 };
 
+const WIDTH = 8;
 const ROUNDS = 5;
 
 const idOf = ({ kind, attribute, other }: Finding): string => `${kind} ${attribute ?? ""} ${other ? keyId(other) : ""}`;
 
 const findingsOf = (problems: readonly Problem[]): readonly Finding[] => problems.flatMap(({ findings }) => findings);
 
+/** Makes the writes of items: several items at a time, and each item's one after the other. Gives the items that anything was written for. */
+const mendOnce = async (settling: Settling, verdicts: readonly Verdict[], settings: RepairSettings): Promise<readonly Verdict[]> => {
+  const written = new Set<Verdict>();
+  const rebuilds: Rebuild[] = [];
+  await sideBySide(verdicts, WIDTH, async (verdict) => {
+    for (const { findings, mend } of verdict.problems.filter((problem) => isMended(problem, settings))) {
+      for (const write of encodedAs(settling.run, mend)) settings.onWrite?.({ findings, ...write });
+      if (settings.mode === "dryRun") continue;
+      written.add(verdict);
+      await runMend(settling, mend);
+      if (mend.kind === "rebuild") rebuilds.push(mend);
+    }
+  });
+  await rebuildStreamed(settling.run, rebuilds);
+  return [...written];
+};
+
 /**
- * Mends what was found about an item, then judges the item again, until nothing is left that could be mended. Every write
- * requires that what it depends on is unchanged since it was read, so that it undoes no other write.
+ * Mends what was found about items, then judges the items again, until nothing is left that could be mended. Every write
+ * requires that what it depends on is unchanged since it was read, so that it undoes no other write. What is still wrong after the
+ * first round is mended item by item: repairs of several items may change what each of them depends on.
  *
  * @returns the findings that are mended
  */
-export const repairItem = async (settling: Settling, { key, problems }: Verdict, settings: RepairSettings): Promise<readonly Finding[]> => {
-  let left = problems;
-  for (let round = 0; round < ROUNDS; round++) {
-    let written = 0;
-    for (const problem of left) {
-      if (!isMended(problem, settings)) continue;
-      for (const write of encodedAs(settling.run, problem.mend)) settings.onWrite?.({ findings: problem.findings, ...write });
-      if (settings.mode === "dryRun") continue;
-      written++;
-      await runMend(settling, problem.mend);
-    }
-    if (settings.rejudges === false && settings.mode === "repair") return findingsOf(problems.filter((one) => isMended(one, settings)));
-    if (written === 0) break;
+export const repairItems = async (
+  settling: Settling,
+  verdicts: readonly Verdict[],
+  settings: RepairSettings,
+): Promise<readonly Finding[]> => {
+  const left = new Map(verdicts.map(({ key, problems }) => [keyId(key), problems]));
+  const isOpen = (problem: Problem): boolean => !isMended(problem, settings);
+  const round = async (some: readonly Verdict[]): Promise<readonly Verdict[]> => {
+    const written = await mendOnce(settling, some, settings);
+    if (written.length === 0) return [];
+    for (const { key, problems } of written) left.set(keyId(key), settings.rejudges === false ? problems.filter(isOpen) : []);
+    if (settings.rejudges === false) return [];
     // Whether a write was refused or not: the table as it is now tells.
-    const { verdicts } = await settleCandidates(settling, [key]);
-    left = verdicts[0]?.problems ?? [];
-  }
-  const remaining = new Set(findingsOf(left).map(idOf));
-  return findingsOf(problems).filter((finding) => !remaining.has(idOf(finding)));
+    const judged = await settleCandidates(
+      settling,
+      written.map(({ key }) => key),
+    );
+    for (const { key, problems } of judged.verdicts) left.set(keyId(key), problems);
+    return judged.verdicts;
+  };
+  for (const one of await round(verdicts))
+    for (let [at, some]: [number, readonly Verdict[]] = [1, [one]]; at < ROUNDS && some.length > 0; at++) some = await round(some);
+  return verdicts.flatMap(({ key, problems }) => {
+    const remaining = new Set(findingsOf(left.get(keyId(key)) ?? []).map(idOf));
+    return findingsOf(problems).filter((finding) => !remaining.has(idOf(finding)));
+  });
 };

@@ -15,7 +15,7 @@ import { openFolds } from "./fold-memos.ts";
 import type { Circumstances, DocumentKeeper } from "./judging.ts";
 import { unreadableNumbers, unreadableRecords } from "./hidden-numbers.ts";
 import { type Differing, differingUnshown, isAlwaysJudged, isSuspect, keepsByStream, takeBackShown, tally } from "./relations.ts";
-import { isMended, repairItem, type RepairSettings } from "./repair.ts";
+import { isMended, repairItems, type RepairSettings } from "./repair.ts";
 import { seeItem, type Seen } from "./see-item.ts";
 import { settleCandidates, type Settling } from "./settle.ts";
 import { openTallies, type Tallies } from "./tallies.ts";
@@ -125,19 +125,17 @@ const openCandidates = (
   const judgeBatch = async (batch: readonly Key[]): Promise<void> => {
     const { verdicts, unsettled } = await settleCandidates(settling, batch);
     verification.unsettled += unsettled;
-    for (const all of verdicts) {
-      // What nobody mends was told before.
-      const isNew = (problem: Problem): boolean => !verification.again || (repair !== undefined && isMended(problem, repair));
-      const verdict = { ...all, problems: all.problems.filter(isNew) };
-      for (const finding of verdict.problems.flatMap(({ findings }) => findings)) {
-        collector.add(finding);
-        told(finding);
-        settings.onFinding?.(finding);
-      }
-      for (const finding of repair ? await repairItem(settling, verdict, repair) : []) {
-        collector.repaired(finding);
-        verification.leadsOn ||= leadsOn(run.session.catalog, finding);
-      }
+    // What nobody mends was told before.
+    const isNew = (problem: Problem): boolean => !verification.again || (repair !== undefined && isMended(problem, repair));
+    const untold = verdicts.map((verdict) => ({ ...verdict, problems: verdict.problems.filter(isNew) }));
+    for (const finding of untold.flatMap(({ problems }) => problems).flatMap(({ findings }) => findings)) {
+      collector.add(finding);
+      told(finding);
+      settings.onFinding?.(finding);
+    }
+    for (const finding of repair ? await repairItems(settling, untold, repair) : []) {
+      collector.repaired(finding);
+      verification.leadsOn ||= leadsOn(run.session.catalog, finding);
     }
   };
   const start = (): void => {

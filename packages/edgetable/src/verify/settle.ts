@@ -3,6 +3,7 @@ import { type Run, step, waitIn } from "../executor/jobs/run-job.ts";
 import { type Images, keyId, type ReadNeed } from "../ir/write-plan.ts";
 import { sameItem } from "../requests/attribute-value.ts";
 import type { Item, Key } from "../transport/operations.ts";
+import { sideBySide } from "../util/side-by-side.ts";
 import { validateSeen } from "./check-row.ts";
 import type { Problem } from "./finding.ts";
 import { judge } from "./judge.ts";
@@ -44,6 +45,8 @@ const isStreamed = (need: Need): need is StreamNeed => need.kind === "stream";
  */
 const isBetween = ({ kind }: Need): boolean => kind === "sum" || kind === "count";
 
+const WIDTH = 8;
+
 /** Reads what was asked for, strongly consistent. */
 const readNeeds = async ({ run, documents, trustsIndexes = false }: Settling, needs: readonly Need[]): Promise<Images> => {
   const { session } = run;
@@ -53,13 +56,16 @@ const readNeeds = async ({ run, documents, trustsIndexes = false }: Settling, ne
     if (some.length > 0) Object.assign(images, await step(run, (context) => readImages(session, some, context)));
   };
   await readPlain(plain.filter(isBetween));
-  for (const need of needs.filter(isSum))
+  await sideBySide(needs.filter(isSum), WIDTH, async (need) => {
     images[need.id] = await step(run, (context) => readSums(session, { ...need, trustsIndexes }, context));
+  });
   await readPlain(plain.filter(({ kind }) => kind === "get"));
   await readPlain(plain.filter((need) => need.kind !== "get" && !isBetween(need)));
-  for (const need of needs.filter(isStreamed)) images[need.id] = await step(run, (context) => readStreamed(session, need, context));
-  for (const { id, row } of needs.filter(isOfValues))
+  const streamed = needs.filter(isStreamed);
+  if (streamed.length > 0) Object.assign(images, await readStreamed(run, streamed));
+  await sideBySide(needs.filter(isOfValues), WIDTH, async ({ id, row }) => {
     images[id] = await step(run, async (context) => (await documents?.compareRow(session, row, context)) ?? {});
+  });
   return images;
 };
 

@@ -8,6 +8,7 @@ import { factKeyItem, systemType } from "../../schema/system-key-item.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import type { AttributeValue, CancellationReason, Item, Key } from "../../transport/operations.ts";
 import { addDecimals, negateDecimal, parseDecimal, sameDecimals } from "../../util/decimal.ts";
+import { sideBySide } from "../../util/side-by-side.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { newToken } from "../run-write.ts";
@@ -242,43 +243,31 @@ const groupPlaces = (nodes: readonly NodePlaces[]): readonly (readonly NodePlace
   return groups;
 };
 
-const inTurn = async <T>(lists: readonly T[], run: (one: T) => Promise<void>, width: number): Promise<void> => {
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < lists.length) await run(lists[next++] as T);
-  };
-  await Promise.all(Array.from({ length: Math.min(width, lists.length) }, worker));
-};
-
 const refreshSome = async (session: Session, places: readonly Place[], context: CallContext, failed: FailedRefresh[]): Promise<void> => {
   let left = places;
   for (let attempt = 0; left.length > 0; attempt++) {
     const again: Place[] = [];
     const nodes = byNode(await readPlaces(session, left, context));
-    await inTurn(
-      attempt === 0 ? groupPlaces(nodes) : nodes.map((places) => [places]),
-      async (group) => {
-        try {
-          const written = await writeTogether(session, { nodes: group, inParts: false }, context).catch(async (error: unknown) => {
-            if (group.length > 1 || !isOfOneItem(error)) throw error;
-            const key = factKeyItem(session.catalog, holderIn(group[0]!).facts);
-            const [facts] = await batchGet(session, { keys: [key], consistent: true }, context);
-            if (!isReadable(session.catalog, facts)) throw error;
-            // The sums of this node may have more digits than a number.
-            return writeTogether(session, { nodes: group, inParts: true }, context);
-          });
-          if (written) return;
-        } catch (error) {
-          if (group.length === 1 || !isOfOneItem(error)) {
-            for (const places of group) failed.push({ holder: holderIn(places), error: error as Error });
-            return;
-          }
+    await sideBySide(attempt === 0 ? groupPlaces(nodes) : nodes.map((places) => [places]), session.concurrency, async (group) => {
+      try {
+        const written = await writeTogether(session, { nodes: group, inParts: false }, context).catch(async (error: unknown) => {
+          if (group.length > 1 || !isOfOneItem(error)) throw error;
+          const key = factKeyItem(session.catalog, holderIn(group[0]!).facts);
+          const [facts] = await batchGet(session, { keys: [key], consistent: true }, context);
+          if (!isReadable(session.catalog, facts)) throw error;
+          // The sums of this node may have more digits than a number.
+          return writeTogether(session, { nodes: group, inParts: true }, context);
+        });
+        if (written) return;
+      } catch (error) {
+        if (group.length === 1 || !isOfOneItem(error)) {
+          for (const places of group) failed.push({ holder: holderIn(places), error: error as Error });
+          return;
         }
-        // What one of several nodes met does not hold up the others: the next attempt writes each by itself.
-        again.push(...group.flat().map(({ place }) => place));
-      },
-      session.concurrency,
-    );
+      }
+      // What one of several nodes met does not hold up the others: the next attempt writes each by itself.
+      again.push(...group.flat().map(({ place }) => place));
+    });
     left = again;
     if (left.length === 0) return;
     if (attempt + 1 < TRIES && (await backOff(session.effects, PAUSES, attempt, context))) continue;
