@@ -215,3 +215,26 @@ test("a count is computed by one Query of a node's edges between two reads of no
   expect(sent.filter((operation) => operation === "BatchGetItem").length).toBeLessThan(5);
   expect(cost.readUnits).toBeLessThan(3 * NODES);
 });
+
+for (const direction of ["in", "out"] as const)
+  test(`an extreme of ${direction}-edges by the stream is priced by the rows at each node`, async () => {
+    const before = connectTo({});
+    await before.table.create();
+    const rows = Array.from({ length: 60 }, (_, at) => at).flatMap((at) => [
+      { node: "a", row: { id: `${at}`, name: "" } },
+      ...Array.from({ length: 5 }, (_one, k) => ({
+        edge: "e",
+        from: { id: `${at}` },
+        to: { id: `${(at * 5 + k) % 50}` },
+        attributes: { w: at % 20 },
+      })),
+    ]);
+    expect((await before.load(rows)).failures).toEqual([]);
+    const db = connectTo({ a: { derived: { most: max({ [direction]: "e", of: "w", ...stream } as never) } } });
+    const { cost } = await db.migrations.plan();
+    const report = await db.migrations.run(fast);
+    expect(report.complete).toBe(true);
+    expect(report.cost.readUnits).toBeLessThanOrEqual(cost.readUnits);
+    expect(report.cost.writeUnits).toBeLessThanOrEqual(cost.writeUnits);
+    expect(cost.readUnits).toBeLessThan(4 * report.cost.readUnits);
+  });

@@ -7,6 +7,7 @@ import type { Catalog } from "../schema/catalog.ts";
 import type { ModelDescription } from "../schema/describe-model.ts";
 import type { DerivedFact } from "../schema/facts.ts";
 import { own } from "../util/row.ts";
+import type { Holders } from "./sampled-holders.ts";
 
 /** What a step is predicted to take, at most. */
 export interface StepPrice {
@@ -37,6 +38,12 @@ export interface ItemsByKind {
   readonly perUpdate?: (kind: string) => number | undefined;
   /** Memos, and items with what the processor adds up. */
   readonly memos: number;
+  /** How so many rows are spread over what they count at. @default as if all counted at one node */
+  readonly holdersOf?: (source: {
+    readonly holder: string;
+    readonly over: string;
+    readonly rows: number;
+  }) => readonly Holders[] | undefined;
 }
 
 /** Units of one item and of one read of the whole table, at most. */
@@ -119,12 +126,26 @@ const MEMO = 400;
 export const REFRESH_PAGE = 200;
 
 /**
+ * The read units of what does not add up: it is read from all memos of a node, by each page that has the node, a row of it or a memo.
+ *
+ * @param pages pages of the whole pass
+ */
+const gatherUnits = (holders: readonly Holders[], pages: number): number =>
+  sum(
+    holders.map(({ number, rows, together }) => {
+      const adjacent = Math.ceil(rows / REFRESH_PAGE) + 1;
+      const read = Math.min(pages, 1 + adjacent + (together ? adjacent : Math.ceil(rows)));
+      return number * read * Math.ceil((rows * MEMO) / 4096);
+    }),
+  );
+
+/**
  * The price of computing what the stream keeps: every row that counts and every memo of one brings its node up to date, in each
  * pass, as if no two rows of a page counted at one node.
  */
 const streamPrice = (catalog: Catalog, size: TableSize): Pick<StepPrice, "readUnits" | "writeUnits"> => {
   const { items: all, byKind = { rowsOf: () => all, memos: all } } = size;
-  const { rowsOf, perUpdate, memos }: ItemsByKind = byKind;
+  const { rowsOf, perUpdate, memos, holdersOf }: ItemsByKind = byKind;
   const { perRead, whole, scan } = unitsOf(catalog, size);
   const updateOf = (kind: string): number => perUpdate?.(kind) ?? whole;
   const { aggregates, summaries, copies } = catalog.facts;
@@ -136,14 +157,15 @@ const streamPrice = (catalog: Catalog, size: TableSize): Pick<StepPrice, "readUn
     // An edge that counts in either direction. Of an edge without direction, each of its two items counts at one end.
     const isTwice = fact.over.kind === "edge" && fact.over.direction === "between";
     const counting = (isTwice ? 2 : 1) * rowsOf(fact.over.name);
-    return { holder: holderOf(fact), counting, gathers: gathering.has(sourceOf(fact)) };
+    const holder = holderOf(fact);
+    const holders = holdersOf?.({ holder, over: overText(fact), rows: counting }) ?? [{ number: 1, rows: counting, together: false }];
+    return { holder, counting, holders: gathering.has(sourceOf(fact)) ? holders : [] };
   });
   const counting = sum(sources.map((one) => one.counting));
   const made = memos + counting;
   const memoUnits = Math.ceil((made * MEMO) / 4096);
-  // What does not add up is read from all memos of a node, by each page that has a row of it.
   const pages = Math.ceil((all + made) / REFRESH_PAGE);
-  const gathered = sum(sources.map((one) => (one.gathers ? pages * Math.ceil((one.counting * MEMO) / 4096) + 2 * one.counting : 0)));
+  const gathered = Math.ceil(sum(sources.map((one) => gatherUnits(one.holders, pages) + (one.holders.length > 0 ? 2 * one.counting : 0))));
   // A place is looked at with its row, and with its memo.
   const places = memos + 2 * counting;
   const holders = [...new Set(sources.map(({ holder }) => holder))];
