@@ -4,14 +4,14 @@
  * @param width how many are under way at most
  */
 export const sideBySide = async <T>(list: readonly T[], width: number, run: (one: T, at: number) => Promise<void>): Promise<void> => {
-  let next = 0;
-  let failure: { readonly error: unknown } | undefined;
+  const failures: unknown[] = [];
+  const left = list.entries();
   const worker = async (): Promise<void> => {
-    while (next < list.length && !failure) {
-      const at = next++;
-      await run(list[at] as T, at).catch((error: unknown) => void (failure ??= { error }));
+    for (const [at, one] of left) {
+      if (failures.length > 0) return;
+      await run(one, at).catch((error: unknown) => failures.push(error));
     }
   };
   await Promise.all(Array.from({ length: Math.min(width, list.length) }, worker));
-  if (failure) throw failure.error;
+  if (failures.length > 0) throw failures[0];
 };

@@ -73,9 +73,9 @@ test("of many memos, those are written that differ from their edges", async () =
 test("facts that are computed anew beside writers and their processor are exact in the end", async () => {
   const { db, session, lab, courses, repair } = await untold();
   try {
-    let isDone = false;
+    const ending = new AbortController();
     const write = async (): Promise<void> => {
-      for (let at = 0; !isDone; at++) {
+      for (let at = 0; !ending.signal.aborted; at++) {
         const to = courses[at % COURSES]!;
         const from = { id: `u${at % 7}` };
         await (at % 3 === 0 ? db.takes.unlink(from, to) : db.takes.put(from, to, { grade: at % 11 }));
@@ -84,7 +84,7 @@ test("facts that are computed anew beside writers and their processor are exact 
       await lab.drain(session);
     };
     const writing = write();
-    await repair({ deadline: 60_000 }).finally(() => (isDone = true));
+    await repair({ deadline: 60_000 }).finally(() => ending.abort());
     await writing;
     await repair();
     const rows = await db.course.getMany(courses);
