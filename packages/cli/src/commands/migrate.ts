@@ -73,6 +73,7 @@ const passing: Readonly<Partial<Record<MigrationStep["kind"], string>>> = {
   reserve: "reserving unique values",
   backfill: "giving items their keys",
   moveValues: "moving values",
+  reshard: "moving items to their shards",
 };
 
 const progressText = ({ step, says, pass, seen, items, changed, unfit }: MigrationProgress): string => {

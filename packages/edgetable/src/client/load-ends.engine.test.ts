@@ -41,6 +41,43 @@ test("a signal ends a load, and a service that gives up does: the error says how
   expect(Object.keys(await lab.items()).filter((key) => key < "COURSE#C0050")).toHaveLength(50);
 });
 
+test.each(["a signal", "a lost lease"])("%s fails no row: those under way are as good as those that were not reached", async (how) => {
+  const stop = new AbortController();
+  const told: number[] = [];
+  let sent = 0;
+  lab.hooks.before = async ({ operation }) => {
+    if (operation !== "BatchWriteItem" || ++sent < 6) return;
+    if (how === "a signal") return stop.abort();
+    if (sent === 6) {
+      await lab.driver.session.send(
+        "UpdateItem",
+        {
+          TableName: lab.catalog.table,
+          Key: { pk: { S: "~job" }, sk: { S: "cut" } },
+          UpdateExpression: "SET #h = :h",
+          ExpressionAttributeNames: { "#h": "~holder" },
+          ExpressionAttributeValues: { ":h": { S: "thief" } },
+        },
+        lab.driver.context({}),
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  };
+  const options = {
+    job: "cut",
+    lease: how === "a signal" ? 10_000 : 200,
+    concurrency: 4,
+    signal: stop.signal,
+    onFailure: ({ row }: { row: number }) => told.push(row),
+  };
+  const error = await errorOf(() => load(courses(5000), options));
+  expect(error.code).toBe(how === "a signal" ? "execute.aborted" : "job.busy");
+  const report = error.details["report"] as LoadReport;
+  expect(report).toMatchObject({ failed: 0, failures: [] });
+  expect(told).toEqual([]);
+  expect(report.position).toBeLessThanOrEqual(report.items);
+});
+
 test("a job that is stopped while it takes its lease gives it back, with what an earlier run has saved", async () => {
   const denied = (): never => {
     throw new EdgetableError("execute.accessDenied", "no");

@@ -4,7 +4,7 @@ import { addCosts, type Cost } from "../executor/call.ts";
 import { bookkeeping, findJob, type Job, type JobFacts, takeLease } from "../executor/jobs/job-store.ts";
 import { newRun, type Rate, REQUEST_DEADLINE, type Run, runJob, step } from "../executor/jobs/run-job.ts";
 import { type ModelRecord, type MoveState, readRecord, type RecordedMigration } from "../executor/model-record.ts";
-import { runReshard } from "../executor/reshard/run-reshard.ts";
+import { type ReshardProgress, runReshard } from "../executor/reshard/run-reshard.ts";
 import type { Session } from "../executor/session.ts";
 import { recordedModel, writeRecord } from "../executor/write-record.ts";
 import { endedRenamings } from "../schema/describe-model.ts";
@@ -305,7 +305,15 @@ const takeStep = async (
         deadline,
         records: false,
       };
-      const { moved, cost } = await runReshard(run.session, { ...settings, signal: signal ?? run.signal, onProgress: undefined });
+      const before = { pass: 0, seen: 0, moved: 0, last: { seen: 0, moved: 0 } };
+      const onProgress = ({ passes: pass, seen, moved }: ReshardProgress): void => {
+        if (pass > before.pass) Object.assign(before, { pass, ...before.last });
+        before.last = { seen, moved };
+        const { state } = run;
+        const pages = { pass, seen: seen - before.seen, stale: moved - before.moved, unfit: 0, changed: state.changed + moved };
+        tell({ ...run, state: { ...state, ...pages } }, task);
+      };
+      const { moved, cost } = await runReshard(run.session, { ...settings, signal: signal ?? run.signal, onProgress });
       run.state.changed += moved;
       run.cost = addCosts(run.cost, cost);
       return undefined;

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { MigrationProgress } from "../index.ts";
 import type { ShardCounts } from "../schema/layout.ts";
 import { byName, connectTo, fast, fill, lab, openMigrationsLab } from "./migrations-lab.test-support.ts";
 
@@ -58,6 +59,19 @@ test("a run tells what moving items consumed", async () => {
   expect(changed).toBeGreaterThan(0);
   expect(cost.writeUnits).toBeGreaterThan(changed);
   expect(lab.table).not.toBe("");
+});
+
+test("a run tells how far it has come while it moves items", async () => {
+  await begin(1);
+  const told: MigrationProgress[] = [];
+  await spread([4, 1]).migrations.run({ ...fast, finish: true, onProgress: (one: MigrationProgress) => void told.push(one) });
+  const moving = told.filter(({ step }) => step === "reshard");
+  expect(moving[0]).toMatchObject({ seen: 0, changed: 0 });
+  const [first, last] = [moving.filter(({ pass }) => pass === 1).at(-1), moving.at(-1)];
+  expect(first).toMatchObject({ seen: ITEMS, stale: first?.changed });
+  expect(first?.changed).toBeGreaterThan(ITEMS / 2);
+  expect(last).toMatchObject({ pass: 2, stale: 0, changed: first?.changed });
+  expect(last?.seen).toBeLessThan(ITEMS);
 });
 
 test("a value that no longer has shards of its own is one whose count changes", async () => {

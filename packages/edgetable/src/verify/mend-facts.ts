@@ -85,6 +85,7 @@ export const mendFacts = async (
     tallies: openTallies({ seed: Math.floor(session.effects.random() * 2 ** 32), bits: bitsFor(items) }),
     collector,
     pass: 1,
+    scans: 0,
     items: 0,
     seen: 0,
     unsettled: 0,

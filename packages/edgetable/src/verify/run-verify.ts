@@ -48,8 +48,11 @@ export interface VerifySettings {
 
 /** How far a verification has come. */
 export interface VerifyProgress {
-  /** 1: every item is looked at; 2: what does not agree with other items is looked for, if there is any. */
-  readonly pass: 1 | 2;
+  /**
+   * Scans of the table begun, from 1. The first one looks at every item. Others follow where items do not agree, and where something
+   * was mended that others follow from.
+   */
+  readonly pass: number;
   /** Items read in this pass. */
   readonly items: number;
   readonly findings: number;
@@ -63,7 +66,10 @@ export interface Verification {
   readonly settings: VerifySettings;
   tallies: Tallies;
   readonly collector: Collector;
+  /** 1: every item is looked at; 2: what does not agree with other items is looked for, if there is any. */
   pass: 1 | 2;
+  /** Scans begun by this run. */
+  scans: number;
   /** Items of the first pass, and of this one. */
   items: number;
   seen: number;
@@ -87,9 +93,15 @@ const countOf = (kinds: readonly KindReport[], which: "count" | "repaired"): num
 export const costOf = ({ run, meter }: Verification): Cost => addCosts(run.cost, meter.cost);
 
 export const progressOf = (verification: Verification): VerifyProgress => {
-  const { pass, seen, collector } = verification;
+  const { scans, pass, seen, collector } = verification;
   const { kinds } = collector;
-  return { pass, items: seen, findings: countOf(kinds, "count"), repaired: countOf(kinds, "repaired"), cost: costOf(verification) };
+  return {
+    pass: Math.max(scans, pass),
+    items: seen,
+    findings: countOf(kinds, "count"),
+    repaired: countOf(kinds, "repaired"),
+    cost: costOf(verification),
+  };
 };
 
 // "BatchGetItem: 100 items", ServiceQuotas: an item with its relations takes about three.
@@ -183,6 +195,7 @@ const scan = async (verification: Verification, visit: Visit): Promise<void> => 
   const from = visit.from === undefined ? { segments, begun: 0, open: {} } : readPosition(visit.from, table);
   const places = trackPlaces(from);
   verification.seen = 0;
+  verification.scans++;
   let paid = meter.readUnits;
   let restedAt = session.effects.now();
   for await (const page of scanPages(session, places, { segments: from.segments, concurrency, consistent: false, context })) {

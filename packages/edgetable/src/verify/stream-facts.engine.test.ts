@@ -4,7 +4,8 @@ import { openFactsLab } from "../streams/facts-lab.test-support.ts";
 import { refreshFacts } from "../streams/refresh-facts.ts";
 import { average, count, defineGraph, distinct, edge, max, min, node, part, sum } from "../index.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
-import { verify, type VerifyOptions } from "./index.ts";
+import type { Transport } from "../transport/transport.ts";
+import { verify, type VerifyOptions, type VerifyProgress } from "./index.ts";
 
 const id = z.string();
 const stream = { freshness: "stream" } as const;
@@ -173,6 +174,28 @@ test("a sum that somebody changed by hand is added up again by refreshFacts", as
     expect((await refreshFacts(db)).failed).toEqual([]);
     expect(await db.course.get({ id: "c1" })).toEqual(before);
     expect(await verified(db)).toEqual({ clean: true, found: {}, reasons: [] });
+  } finally {
+    await lab.stop();
+  }
+});
+
+test("each scan of the table is a pass of its own", async () => {
+  const { lab } = await filled();
+  try {
+    await change(lab, isNode("COURSE#c0"), (item) => void (item["students"] = { N: "77" }));
+    const counted: number[] = [];
+    const transport: Transport = {
+      ...lab.engine.transport,
+      send: (operation, input, options) => {
+        if (operation === "Scan") counted.push(counted.length);
+        return lab.engine.transport.send(operation, input, options);
+      },
+    };
+    const passes = new Set<number>();
+    const onProgress = ({ pass }: VerifyProgress): void => void passes.add(pass);
+    await verified(modelIn(lab.table).connect({ transport }), { segments: 1, progressEvery: 1, onProgress });
+    expect(counted).toHaveLength(3);
+    expect(passes).toContain(3);
   } finally {
     await lab.stop();
   }

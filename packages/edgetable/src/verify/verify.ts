@@ -195,6 +195,7 @@ const openVerification = async (call: VerifyCall, keeping: Keeping | undefined) 
     tallies,
     collector,
     pass,
+    scans: pass - 1,
     position,
     items,
     seen: 0,

@@ -183,7 +183,13 @@ export const ROW_CODES: ReadonlySet<string> = new Set([
   "request.transactionTooLarge",
 ]);
 
-/** Fails the rows of a write: an error about one row fails that row, an error about the table stops the load. */
+// The end of a load from outside: its rows are as good as those that were not reached.
+const ENDINGS: ReadonlySet<string> = new Set(["job.busy", "execute.aborted"]);
+
+/**
+ * Fails the rows of a write: an error about one row fails that row, an error about the table stops the load. A lost lease and the
+ * load's signal stop it without failing a row.
+ */
 export const failWrite = (state: LoadState, rows: readonly number[], error: EdgetableError): void => {
   const isOfRow = ROW_CODES.has(error.code) || error.code.startsWith("keys.");
   for (const row of rows) {
@@ -191,7 +197,7 @@ export const failWrite = (state: LoadState, rows: readonly number[], error: Edge
       failRow(state, row, error);
       continue;
     }
-    noteFailure(state, { row, error });
+    if (!ENDINGS.has(error.code)) noteFailure(state, { row, error });
     state.halted = true;
     state.reason ??= { error };
     state.stuck = Math.min(state.stuck, row);
