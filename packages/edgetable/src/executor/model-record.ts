@@ -1,6 +1,6 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { encodeGet } from "../requests/encode-read.ts";
-import type { DescribedOptional, DescribedTypes } from "../schema/describe-types.ts";
+import type { DescribedOptional, DescribedTypes, DescribedValues } from "../schema/describe-types.ts";
 import type { ValueStorage } from "../schema/definition.ts";
 import type { EndedRenamings, ModelDescription } from "../schema/describe-model.ts";
 import { MIGRATION, MODEL } from "../schema/system-items.ts";
@@ -17,6 +17,8 @@ export interface RecordedModel {
   readonly types?: DescribedTypes | undefined;
   /** The attributes that rows may lack by its schemas. */
   readonly optional?: DescribedOptional | undefined;
+  /** The values of its enumerations. Older records lack them. */
+  readonly values?: DescribedValues | undefined;
   /** Renamings that have ended, of which the model says nothing any more. */
   readonly renamed?: EndedRenamings | undefined;
 }

@@ -1,7 +1,7 @@
 import type { Term, UpdateStep } from "../ir/write-plan.ts";
 import { encodeSingle } from "../requests/encode-write.ts";
 import { descriptionHash, descriptionText, describeModel } from "../schema/describe-model.ts";
-import { describeOptional, describeTypes } from "../schema/describe-types.ts";
+import { describeOptional, describeTypes, describeValues } from "../schema/describe-types.ts";
 import { MIGRATION, MODEL } from "../schema/system-items.ts";
 import { modelRecord, systemKeyItem, systemType } from "../schema/system-key-item.ts";
 import type { AttributeValue, Item, UpdateItemInput } from "../transport/operations.ts";
@@ -12,7 +12,13 @@ import type { CallContext, Session } from "./session.ts";
 /** The model of a connection as a record holds it. */
 export const recordedModel = ({ catalog }: Session): RecordedModel => {
   const model = describeModel(catalog);
-  return { hash: descriptionHash(model), model, types: describeTypes(catalog), optional: describeOptional(catalog) };
+  return {
+    hash: descriptionHash(model),
+    model,
+    types: describeTypes(catalog),
+    optional: describeOptional(catalog),
+    values: describeValues(catalog),
+  };
 };
 
 const RECORD_TYPE = "~model";

@@ -1,6 +1,6 @@
 import type { RecordedModel } from "../executor/model-record.ts";
 import { type Catalog, keyAttributes } from "../schema/catalog.ts";
-import { describeTypes } from "../schema/describe-types.ts";
+import { describeTypes, describeValues } from "../schema/describe-types.ts";
 import { requiresValue } from "../schema/standard-schema.ts";
 import { own } from "../util/row.ts";
 import { changedEdges, definitionOf, describedEntry, goesBack, lackingCopy, type ModelDescription } from "../schema/describe-model.ts";
@@ -94,9 +94,18 @@ const endedForms = (catalog: Catalog, current: RecordedModel | undefined, model:
   return { refusals: [...refusals], notes: [...notes] };
 };
 
+/** Says that rows may hold texts that an enumeration does not take; undefined where all that they held fit. */
+const changedValues = (definition: string, name: string, allowed: readonly string[], before: readonly string[] | undefined) => {
+  const refused = before?.filter((value) => !allowed.includes(value));
+  if (refused?.length === 0) return undefined;
+  const held = refused ? refused.map((value) => JSON.stringify(value)).join(", ") : "any text";
+  return `Rows of "${definition}" may hold ${held} as "${name}", which the schema does not take now: the migration changes no value. edgetable verify names these rows; write one of the schema's values to them before programs rely on it.`;
+};
+
 /** Attributes that existing rows lack or hold in another type, as far as the record and the schemas tell. No migration changes them. */
 export const changedTypes = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): readonly string[] => {
   const notes: string[] = [];
+  const values = describeValues(catalog);
   for (const [definition, now] of Object.entries(describeTypes(catalog))) {
     const before = own(current?.types ?? {}, definition);
     if (!before) continue;
@@ -123,6 +132,11 @@ export const changedTypes = (catalog: Catalog, current: RecordedModel | undefine
         notes.push(
           `Rows of "${definition}" hold "${name}" as ${was}, and the model says ${is}: the migration does not convert them. Declare retyped, or write the attribute to every row anew.`,
         );
+      const allowed = own(own(values, definition) ?? {}, name);
+      // A record from before enumerations were recorded does not tell whether it was one.
+      if (!allowed || was !== "text" || !current?.values) continue;
+      const says = changedValues(definition, name, allowed, own(own(current.values, definition) ?? {}, name));
+      if (says !== undefined) notes.push(says);
     }
   }
   return notes;

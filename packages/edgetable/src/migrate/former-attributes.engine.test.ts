@@ -213,6 +213,24 @@ test("values that do not convert are named before anything is written", async ()
   expect(await db.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
 });
 
+test("new values that would be taken for old ones are named by the first step, which converts nothing yet", async () => {
+  const model = (retyped: object) =>
+    defineGraph({
+      table,
+      nodes: { mark: node({ key: "MARK#{id}", schema: z.object({ id: z.string(), grade: z.string() }), ...({ retyped } as object) }) },
+    }).connect({ transport: engine.transport });
+  const grade = { with: (value: unknown) => `${String(value)}!`, back: (value: unknown) => String(value).slice(0, -1) };
+  await model({}).table.create();
+  await model({}).mark.put({ id: "1", grade: "2" }).orThrow();
+  const loose = model({ grade: { ...grade, from: z.string() } });
+  const refused = { code: "migrate.notConvertible", message: expect.stringContaining("`from` takes the new value too") as string };
+  await expect(loose.migrations.run(fast)).rejects.toMatchObject(refused);
+  await expect(loose.migrations.run({ ...fast, dryRun: true })).rejects.toMatchObject(refused);
+  const strict = model({ grade: { ...grade, from: z.string().regex(/^\d+$/) } });
+  expect(await strict.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
+  expect(await strict.mark.get({ id: "1" })).toEqual({ id: "1", grade: "2!" });
+});
+
 test("a value that would not come back, or that would be converted again, is not written", async () => {
   const model = (retyped: Readonly<Record<"grade", Retyping>>) =>
     defineGraph({

@@ -1,13 +1,23 @@
 import type { Term, UpdateStep } from "../ir/write-plan.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
 import { otherForm } from "../executor/scan/other-forms.ts";
+import { decodeValue, encodeDate, encodeValue } from "../requests/attribute-value.ts";
 import { keyOfItem } from "../requests/encode-item.ts";
-import { type Catalog, definitionOf } from "../schema/catalog.ts";
-import { attributeSchemas } from "../schema/standard-schema.ts";
+import { type Catalog, definitionOf, type Shape } from "../schema/catalog.ts";
+import { askSchema, attributeSchemas } from "../schema/standard-schema.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { type Finding, unfitAs, unreadable } from "./stale-keys.ts";
 
 const STALE = { reason: "staleRead" } as const;
+
+/** True if what a field becomes in its new form would be taken for a value of the old one. Later, every write of it is refused. */
+const takesNew = ({ former }: Shape, field: string, value: unknown): boolean => {
+  const { old, now, retyping, stored } = former![field]!;
+  if (!retyping || stored === "new" || old !== now || value === null) return false;
+  const made = decodeValue(value instanceof Date ? encodeDate(value, field) : encodeValue(value, field));
+  const result = askSchema(retyping.from, made);
+  return result !== undefined && !result.issues;
+};
 
 /** Compares the form in which an item holds renamed and retyped attributes with the one that the model writes. */
 export const findOldForms = (catalog: Catalog, item: Item): Finding => {
@@ -28,6 +38,10 @@ export const findOldForms = (catalog: Catalog, item: Item): Finding => {
       const issue = result && !("then" in result) ? result.issues?.[0]?.message : undefined;
       if (issue !== undefined) {
         const says = `"${field}" would not fit its schema: ${issue}.`;
+        return unfitAs(catalog, item, { shape, attribute: field, problem: "notConvertible", says });
+      }
+      if (takesNew(shape, field, value)) {
+        const says = `"${field}": \`from\` takes the new value too, so that it would be converted again. Make \`from\` stricter, or rename the attribute.`;
         return unfitAs(catalog, item, { shape, attribute: field, problem: "notConvertible", says });
       }
       const held = otherForm(shape, item, row, field);

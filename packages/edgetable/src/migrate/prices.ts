@@ -38,6 +38,8 @@ export interface ItemsByKind {
   readonly perUpdate?: (kind: string) => number | undefined;
   /** Memos, and items with what the processor adds up. */
   readonly memos: number;
+  /** Items that count degrees. @default one for each node that the model limits */
+  readonly guards?: number;
   /** How so many rows are spread over what they count at. @default as if all counted at one node */
   readonly holdersOf?: (source: {
     readonly holder: string;
@@ -196,24 +198,30 @@ const endsOf = ({ edges }: Catalog, degree: string): readonly string[] => {
 export const derivePrice = (catalog: Catalog, size: TableSize, model: ModelDescription, streamed: boolean): StepPrice => {
   const { concerned: items = size.items } = size;
   const { perRead, perUpdate, scan } = unitsOf(catalog, size);
-  const kept = catalog.facts.aggregates.filter(({ freshness }) => freshness === "transaction");
-  const { rowsOf }: Pick<ItemsByKind, "rowsOf"> = size.byKind ?? { rowsOf: () => items };
+  const { aggregates, copies } = catalog.facts;
+  const kept = aggregates.filter(({ freshness }) => freshness === "transaction");
+  const { rowsOf, guards: guardsThere }: Pick<ItemsByKind, "rowsOf" | "guards"> = size.byKind ?? { rowsOf: () => items };
   const held = [...new Map(kept.map((fact) => [JSON.stringify([fact.node, fact.over]), fact.node])).values()].map(rowsOf);
-  const guards = (model.degrees ?? []).map((degree) => sum(endsOf(catalog, degree).map(rowsOf)));
+  // A guard that is not there is not made: the first edge that is written counts the others.
+  const guards = guardsThere ?? sum((model.degrees ?? []).map((degree) => sum(endsOf(catalog, degree).map(rowsOf))));
   const counters = kept.reduce((sum, { shards = 0 }) => sum + shards, 0);
-  const copies = catalog.facts.copies.length;
   // The item that counts a degree is in no index.
-  const degrees = 2 * sum(guards);
-  // The edges or parts of each node, once; nodes, and each edge or part with the nodes that it copies from, twice.
-  const counted = sum([...held, ...guards].map((holders) => holders * (2 * perRead + 1) + scan));
-  const nodes = items * (perRead + counters);
-  const copying = copies > 0 ? 3 * items * perRead : 0;
+  const degrees = 2 * guards;
+  // The edges or parts of each node, once; nodes, guards, and each edge or part with the nodes that it copies from, twice.
+  const counted = sum([...held, ...(guards > 0 ? [guards] : [])].map((holders) => holders * (2 * perRead + 1) + scan));
+  const nodes = sum([...new Set(kept.map(({ node }) => node))].map(rowsOf)) * (perRead + counters) + guards;
+  const onto = [...new Set(copies.map((copy) => copy.onto.name))];
+  // One node for each end that something is copied from.
+  const from = [...new Map(copies.map((copy) => [`${copy.onto.name}.${copy.end}`, copy.onto.name])).values()];
+  const copying = sum([...onto, ...from].map(rowsOf)) * perRead;
   const stream = streamed ? streamPrice(catalog, size) : { readUnits: 0, writeUnits: 0 };
   return {
     items,
     readUnits: scan * PASSES + counted + READINGS * (nodes + copying) + stream.readUnits,
     // Copies and counters are written by transactions, which take twice the units.
     writeUnits:
-      Math.ceil(items * (copies + counters > 0 ? 2 * perUpdate + 4 * perRead + 4 * counters : perUpdate)) + degrees + stream.writeUnits,
+      Math.ceil(items * (copies.length + counters > 0 ? 2 * perUpdate + 4 * perRead + 4 * counters : perUpdate)) +
+      degrees +
+      stream.writeUnits,
   };
 };

@@ -155,7 +155,9 @@ export const pricedBySample = async (run: Run, plan: MigrationPlan, table: Table
   const boundOf = (found: number): number =>
     sample.isWhole ? found : Math.min(all, Math.ceil(((found + 2 * Math.sqrt(found) + 3) / Math.max(1, sample.items.length)) * all));
   const holdersOf = holdersIn(catalog, sample.items, sample.isWhole ? undefined : sample.cut);
-  const memos = sample.items.filter((item) => ["memo", "facts"].includes(systemKindOf(catalog, item) ?? "")).length;
+  const kinds = sample.items.map((item) => systemKindOf(catalog, item));
+  const memos = kinds.filter((kind) => kind === "memo" || kind === "facts").length;
+  const guards = kinds.filter((kind) => kind === "guard").length;
   const steps = plan.steps.map((task, at): MigrationStep => {
     const counting = countings[at];
     if (!counting) return task;
@@ -176,6 +178,7 @@ export const pricedBySample = async (run: Run, plan: MigrationPlan, table: Table
         rowsOf: (kind: string) => boundOf(ofKind(kind).length),
         perUpdate: (kind: string) => unitsPerUpdate(counting, ofKind(kind), sample.isWhole),
         memos: boundOf(memos),
+        guards: boundOf(guards),
         holdersOf,
       },
     };

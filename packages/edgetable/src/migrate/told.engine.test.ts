@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import * as v from "valibot";
 import { z } from "zod";
 import { defineGraph } from "../client/define-graph.ts";
 import { edge, node } from "../schema/definition.ts";
@@ -138,4 +139,27 @@ test("undo says that markers stay", async () => {
 test("connections of the older model see no difference", async () => {
   await fill(1);
   expect((await old().migrations.status()).says).toBe("The table follows the model.");
+});
+
+test("a plan notes texts that become an enumeration, and values that one does not take any more", async () => {
+  const withState = (state: object) =>
+    defineGraph({
+      table: lab.table,
+      nodes: { post: node({ key: "P#{id}", schema: z.object({ id, state: state as z.ZodString }) }) },
+    }).connect({ transport: lab.engine.transport });
+  const notesFor = async (state: object) => (await withState(state).migrations.plan()).notes;
+  const anew = async (state: object) => withState(state).migrations.run({ ...fast, again: true, finish: true });
+  await withState(z.string()).table.create();
+  const any = expect.stringMatching(/"post" may hold any text as "state", which the schema does not take now.*edgetable verify/) as string;
+  expect(await notesFor(z.enum(["draft", "open"]))).toEqual([any]);
+  expect(await notesFor(z.enum(["draft", "open"]).optional())).toContainEqual(any);
+  expect(await notesFor(z.string().max(5))).toEqual([]);
+  await anew(z.enum(["draft", "open"]));
+  expect(await notesFor(z.enum(["draft", "open"]))).toEqual([]);
+  expect(await notesFor(z.enum(["open", "draft", "closed"]))).toEqual([]);
+  expect(await notesFor(z.string())).toEqual([]);
+  expect(await notesFor(z.enum(["open", "closed"]).default("open"))).toEqual([
+    expect.stringMatching(/"post" may hold "draft" as "state", which/),
+  ]);
+  expect(await notesFor(v.picklist(["open"]))).toEqual([expect.stringMatching(/may hold "draft" as "state", which/)]);
 });

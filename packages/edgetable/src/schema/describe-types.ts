@@ -30,29 +30,50 @@ const TYPES: Readonly<Record<string, DescribedType>> = {
 
 interface TypedSchema {
   readonly type?: unknown;
-  /** zod: what a wrapper such as `optional` is around, and what a pipe gives out. */
-  readonly def?: { readonly type?: unknown; readonly innerType?: TypedSchema; readonly out?: TypedSchema };
+  /** zod: what a wrapper such as `optional` is around, what a pipe gives out, and the values of a literal. */
+  readonly def?: { readonly type?: unknown; readonly innerType?: TypedSchema; readonly out?: TypedSchema; readonly values?: unknown };
+  /** zod and valibot: the values of an enumeration. */
+  readonly options?: unknown;
   /** valibot: what a wrapper is around. */
   readonly wrapped?: TypedSchema;
 }
 
 const DEEPEST = 8;
 
-const typeOf = ({ def, wrapped, type }: TypedSchema, levels = DEEPEST): DescribedType => {
+/** What a schema is without its wrappers; undefined if there are too many. */
+const unwrapped = (schema: TypedSchema, levels = DEEPEST): TypedSchema | undefined => {
+  const { def, wrapped } = schema;
   const within = def?.innerType ?? wrapped ?? (def?.type === "pipe" ? def.out : undefined);
-  if (within) return levels === 0 ? "" : typeOf(within, levels - 1);
-  const name = def?.type ?? type;
-  return typeof name === "string" && Object.hasOwn(TYPES, name) ? (TYPES[name] ?? "") : "";
+  if (!within) return schema;
+  return levels === 0 ? undefined : unwrapped(within, levels - 1);
 };
 
-const typeOfSchema = (schema: AnySchema): DescribedType => {
+const read = <Told>(schema: AnySchema, tell: (plain: TypedSchema) => Told): Told | undefined => {
   try {
-    return typeOf(schema as unknown as TypedSchema);
+    const plain = unwrapped(schema as unknown as TypedSchema);
+    return plain && tell(plain);
   } catch {
-    // A vendor's getter may throw: the type stays unknown.
-    return "";
+    // A vendor's getter may throw: what the schema takes stays unknown.
+    return undefined;
   }
 };
+
+const typeOfSchema = (schema: AnySchema): DescribedType =>
+  read(schema, ({ def, type }) => {
+    const name = def?.type ?? type;
+    return typeof name === "string" && Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
+  }) ?? "";
+
+/** So many values of an enumeration are recorded. Of a longer one, nothing is. */
+const MOST_VALUES = 50;
+
+/** The texts that an enumeration takes. */
+const valuesOfSchema = (schema: AnySchema): readonly string[] | undefined =>
+  read(schema, ({ def, options }) => {
+    const values = def?.values ?? options;
+    const isShort = Array.isArray(values) && values.length <= MOST_VALUES;
+    return isShort && values.every((value) => typeof value === "string") ? values : undefined;
+  });
 
 /** The attributes that a row may lack by the schemas of a model, by definition. */
 export type DescribedOptional = Readonly<Record<string, readonly string[]>>;
@@ -76,4 +97,22 @@ export const describeTypes = ({ nodes, edges, parts }: Catalog): DescribedTypes 
     if (each) types[name] = mapValues(each, typeOfSchema);
   }
   return types;
+};
+
+/** The texts that the enumerations of a model's schemas take, by definition and attribute. */
+export type DescribedValues = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+
+/** Describes the attributes whose schemas are enumerations of texts. */
+export const describeValues = ({ nodes, edges, parts }: Catalog): DescribedValues => {
+  const values: Record<string, Readonly<Record<string, readonly string[]>>> = {};
+  for (const { name, definition } of [nodes, edges, parts].flatMap((all) => Object.values(all))) {
+    const each = definition.schema && attributeSchemas(definition.schema)?.each;
+    const own: Record<string, readonly string[]> = {};
+    for (const attribute in each) {
+      const taken = valuesOfSchema(each[attribute]);
+      if (taken) own[attribute] = taken;
+    }
+    if (Object.keys(own).length > 0) values[name] = own;
+  }
+  return values;
 };
