@@ -262,7 +262,8 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
   const encoded = encodeSingle(targetOf(session, filters), item as Parameters<typeof encodeSingle>[1]);
   const sending: Sending = { session, context, plan, encoded, started: session.effects.now() };
   const done = (attributes: Item | undefined): WriteResult => {
-    const row = plan.rows[0] ?? (attributes && item.shape ? readableRow(sending, item.shape, attributes) : undefined);
+    // What DynamoDB answers holds what other writers changed since the item was read.
+    const row = attributes && item.shape ? readableRow(sending, item.shape, attributes) : plan.rows[0];
     const { atomic, created } = plan;
     return created ? { ok: true, rows: [row], atomic, created } : { ok: true, rows: [row], atomic };
   };

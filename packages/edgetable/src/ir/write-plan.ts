@@ -87,11 +87,15 @@ interface Target {
   /** The shape of the item; undefined for Edgetable's own (markers, guards). */
   readonly shape: Shape | undefined;
 }
-export interface PutStep extends Target {
+/** True if other writes of the call change the item as well: the row of its own write is not what is stored then. */
+interface Joined {
+  readonly joined?: true;
+}
+export interface PutStep extends Target, Joined {
   readonly kind: "put";
   readonly item: Item;
 }
-export interface UpdateStep extends Target {
+export interface UpdateStep extends Target, Joined {
   readonly kind: "update";
   readonly changes: AttributeChanges;
 }

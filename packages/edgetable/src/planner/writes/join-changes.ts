@@ -36,8 +36,8 @@ export const addToPut = (catalog: Catalog, put: PutStep, { set, remove, add }: A
     item[name] = { N: addDecimals(decimalIn(item[name]), decimalIn(add[name])) };
   }
   const { shape } = put;
-  if (!shape) return { ...put, item };
+  if (!shape) return { ...put, item, joined: true };
   const made = encodeItem(catalog, shape, decodeItem(catalog, shape, item));
   for (const name in made) item[name] = keepDigits(made[name]!, item[name]);
-  return { ...put, item };
+  return { ...put, item, joined: true };
 };
