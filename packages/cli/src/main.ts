@@ -143,6 +143,14 @@ export const runProcess = async (): Promise<void> => {
     reportFailure(error, shielded(io), { json: argv.includes("--json") });
     process.exit(exitCodeOf(failureOf(error).code));
   });
+  // Node would end without a word if the command waits for what never comes. A model that never loads is reported where it is loaded.
+  const reportStuck = (): void => {
+    if (process.listenerCount("beforeExit") > 1) return;
+    const text = "The command cannot end: it waits for a promise that never resolves, such as that of an asynchronous schema of the model.";
+    reportFailure(new EdgetableError("cli.modelUnreadable", text), shielded(io), { json: argv.includes("--json") });
+    process.exit(exitCode.model);
+  };
+  process.on("beforeExit", reportStuck);
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     // The reader of a pipe has closed it (`| head`).
     if (error.code === "EPIPE") process.exit(exitCode.ok);
@@ -152,5 +160,5 @@ export const runProcess = async (): Promise<void> => {
   // A command continues even if its progress output cannot be written.
   process.stderr.on("error", () => undefined);
   process.exitCode = await main(argv, io);
-  process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+  process.off("SIGINT", interrupt).off("SIGTERM", interrupt).off("beforeExit", reportStuck);
 };

@@ -109,6 +109,16 @@ test("a model that never finishes is reported", () => {
   });
 });
 
+test("a schema that never answers is reported", () => {
+  folder.write("silent.ts", educationModel.replace("name: z.string(), year", "name: z.string().refine(() => new Promise(() => {})), year"));
+  folder.write("row.ndjson", '{"node":"student","row":{"studentId":"S1","name":"Ann"}}\n');
+  const { status, stdout, stderr } = start("load", "row.ndjson", "--model", "silent.ts", "--endpoint", "http://127.0.0.1:1");
+  expect({ status, stdout }).toEqual({ status: 3, stdout: "" });
+  expect(stderr).toMatch(
+    /^error: The command cannot end: it waits for a promise that never resolves, such as that of an asynchronous schema/m,
+  );
+});
+
 test("a reader that closes the pipe early is not an error", () => {
   const { status, stderr } = spawnSync("bash", ["-o", "pipefail", "-c", `"${process.execPath}" "${bin}" --help | head -1`], {
     cwd: folder.path,

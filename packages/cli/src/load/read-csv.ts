@@ -1,11 +1,10 @@
 import { createReadStream, statSync } from "node:fs";
 import { extname, resolve } from "node:path";
-import type { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
 import { type CsvSource, EdgetableError } from "edgetable";
 import { usageError } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { inUtf8, standardInput } from "./read-file.ts";
+import { inUtf8, type OpenInput, standardInput } from "./read-file.ts";
 
 /** Parses the option `--delimiter`. @throws {cli.usage} */
 export const parseDelimiter = (text: string): string => {
@@ -13,7 +12,8 @@ export const parseDelimiter = (text: string): string => {
   throw usageError("It must be a character such as ; but not a quote or a line break.");
 };
 
-async function* recordsOf(input: Readable, delimiter: string): AsyncGenerator<readonly string[]> {
+async function* recordsOf(open: OpenInput, delimiter: string): AsyncGenerator<readonly string[]> {
+  const input = open();
   const parser = parse({ bom: true, delimiter, relax_column_count: true, skip_empty_lines: true });
   input.on("error", (error) => parser.destroy(error));
   try {
@@ -34,10 +34,10 @@ export const openCsv = async (name: string, { delimiter }: { readonly delimiter:
   const separator = delimiter ?? (extname(name).toLowerCase() === ".tsv" ? "\t" : ",");
   if (name === "-") {
     const records: (readonly string[])[] = [];
-    for await (const record of recordsOf(standardInput(io), separator)) records.push(record);
+    for await (const record of recordsOf(() => standardInput(io), separator)) records.push(record);
     return records;
   }
   const path = resolve(io.cwd, name);
   if (statSync(path).isDirectory()) throw usageError(`${path}: it is a folder.`);
-  return () => recordsOf(inUtf8(createReadStream(path)), separator);
+  return () => recordsOf(() => inUtf8(createReadStream(path)), separator);
 };

@@ -41,13 +41,17 @@ const recordOf = (place: string, parsed: unknown): FileRecord | BadRecord => {
   }
 };
 
+/** Opens an input when it is read: an error that comes while nobody reads would be lost, and the reader would wait for ever. */
+export type OpenInput = () => Readable;
+
 /** The bytes of an input whose records were given. */
 interface Consumed {
   bytes: number;
 }
 
 /** Reads one JSON value per line, with constant memory. */
-async function* readNdjson(input: Readable, consumed: Consumed): Records {
+async function* readNdjson(open: OpenInput, consumed: Consumed): Records {
+  const input = open();
   let line = 0;
   for await (const source of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
     line++;
@@ -78,11 +82,11 @@ const groupRow = (group: (typeof groups)[number], name: string, value: unknown):
 };
 
 /** Reads a whole JSON file: a list of records, or `{ nodes: { <name>: [ … ] }, parts: …, edges: … }`. @throws {load.invalidRow} for anything else */
-async function* readJson(input: Readable, consumed: Consumed): Records {
+async function* readJson(open: OpenInput, consumed: Consumed): Records {
   let value: unknown;
   let size = 0;
   try {
-    const whole = await text(input);
+    const whole = await text(open());
     size = Buffer.byteLength(whole);
     value = JSON.parse(whole.replace(/^\uFEFF/, ""));
   } catch (error) {
@@ -135,7 +139,8 @@ const checkHeader = (header: readonly string[], { delimiter, wanted }: Omit<CsvO
 };
 
 /** Reads CSV in UTF-8 with a header, one record at a time. */
-async function* readCsv(input: Readable, options: CsvOptions): Records {
+async function* readCsv(open: OpenInput, options: CsvOptions): Records {
+  const input = open();
   const skipped: CsvError[] = [];
   const parser = parse({
     bom: true,
@@ -233,14 +238,15 @@ export const openFile = (name: string, options: FileOptions, io: Io): OpenFile =
   if (!format) throw usageError(`The format of ${shownName(name)} is unknown. Pass --format csv, json or ndjson.`);
   const { delimiter = extension === ".tsv" ? "\t" : ",", wanted = [] } = options;
   const consumed: Consumed = { bytes: 0 };
-  const read = (input: Readable): Records => {
-    if (format === "csv") return readCsv(input, { delimiter, wanted, consumed });
-    return format === "json" ? readJson(input, consumed) : readNdjson(input, consumed);
+  const read = (open: OpenInput): Records => {
+    if (format === "csv") return readCsv(open, { delimiter, wanted, consumed });
+    return format === "json" ? readJson(open, consumed) : readNdjson(open, consumed);
   };
-  if (name === "-") return { records: read(standardInput(io)), progress: () => undefined, size: undefined };
+  if (name === "-") return { records: read(() => standardInput(io)), progress: () => undefined, size: undefined };
   const path = resolve(io.cwd, name);
   const found = statSync(path);
   if (found.isDirectory()) throw usageError(`${path}: it is a folder.`);
   const { size } = found;
-  return { records: read(inUtf8(createReadStream(path))), progress: () => (size === 0 ? 1 : Math.min(1, consumed.bytes / size)), size };
+  const progress = (): number => (size === 0 ? 1 : Math.min(1, consumed.bytes / size));
+  return { records: read(() => inUtf8(createReadStream(path))), progress, size };
 };
