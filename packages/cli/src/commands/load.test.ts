@@ -44,6 +44,21 @@ describe("CSV", () => {
     expect(await get("student", "S2")).toBeNull();
   });
 
+  test("whole numbers beyond 2^53 keep all their digits", async () => {
+    const digits = "12345678901234567891";
+    folder.write("numbers.ts", educationModel.replace("year: z.int()", "year: z.number()"));
+    folder.write("numbers.csv", `studentId,name,year\nD1,Ann,${digits}\nD2,Bob,5\n`);
+    folder.write("numbers.ndjson", `{"node":"student","row":{"studentId":"D3","name":"Cy","year":${digits}}}\n`);
+    const model = ["--model", "numbers.ts"];
+    expect(await edgetable(["load", "numbers.csv", "--node", "student", ...model])).toMatchObject({ code: 0, err: "" });
+    expect(await edgetable(["load", "numbers.ndjson", ...model])).toMatchObject({ code: 0, err: "" });
+    expect(await Promise.all(["D1", "D2", "D3"].map((id) => get("student", id)))).toMatchObject([
+      { year: { $bigint: digits } },
+      { year: 5 },
+      { year: { $bigint: digits } },
+    ]);
+  });
+
   test("a file in another encoding is refused, whatever its format", async () => {
     const files = { "latin.csv": "studentId,name\nS1,Zoé\n", "latin.ndjson": '{"node":"student","row":{"studentId":"S1","name":"Zoé"}}\n' };
     for (const [name, text] of Object.entries({ ...files, "latin.json": `[${files["latin.ndjson"]}]` })) {

@@ -7,7 +7,7 @@ import { parse, type CsvError, type Info } from "csv-parse";
 import { didYouMean, EdgetableError } from "edgetable";
 import { usageError } from "../failure.ts";
 import type { Io } from "../io.ts";
-import { isRow, revive, toJson, type Row } from "../output/json.ts";
+import { isRow, parseJson, revive, toJson, type Row } from "../output/json.ts";
 
 /** One record of an input file. */
 export interface FileRecord {
@@ -59,7 +59,7 @@ async function* readNdjson(open: OpenInput, consumed: Consumed): Records {
     const trimmed = (line === 1 ? source.replace(/^\uFEFF/, "") : source).trim();
     if (trimmed === "") continue;
     try {
-      yield recordOf(`line ${line}`, JSON.parse(trimmed));
+      yield recordOf(`line ${line}`, parseJson(trimmed));
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       yield { place: `line ${line}`, problem: `it is not valid JSON: ${error.message}` };
@@ -88,7 +88,7 @@ async function* readJson(open: OpenInput, consumed: Consumed): Records {
   try {
     const whole = await text(open());
     size = Buffer.byteLength(whole);
-    value = JSON.parse(whole.replace(/^\uFEFF/, ""));
+    value = parseJson(whole.replace(/^\uFEFF/, ""));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw invalidFile(

@@ -36,3 +36,20 @@ test.each([
 ])("%s is rejected", (text) => {
   expect(() => fromJson(text)).toThrow(SyntaxError);
 });
+
+test("whole numbers keep all digits, as numbers if a double holds them", () => {
+  const text =
+    '{"a":12345678901234567890,"b":[-9007199254740993,9007199254740992],"c":"12345678901234567890","12345678901234567890":0.12345678901234567890}';
+  expect(fromJson(text)).toEqual({
+    a: 12345678901234567890n,
+    b: [-9007199254740993n, 2 ** 53],
+    c: "12345678901234567890",
+    "12345678901234567890": 0.12345678901234568,
+  });
+  expect(fromJson('{"x":"\\"1234567890123456789","y":1e400,"z":1000000000000000000000}')).toEqual({
+    x: '"1234567890123456789',
+    y: Infinity,
+    z: 1e21,
+  });
+  expect(fromJson('{"$bigint":12345678901234567891}')).toBe(12345678901234567891n);
+});

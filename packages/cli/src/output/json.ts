@@ -68,5 +68,22 @@ export const revive = (value: unknown, left: number = MAX_DEPTH): unknown => {
   }
 };
 
+/** Whether a double holds a whole number exactly. */
+export const isExact = (whole: bigint): boolean => Number.isFinite(Number(whole)) && BigInt(Number(whole)) === whole;
+
+/** A number from its text, with all digits if it is whole. */
+export const numberFrom = (text: string): number | bigint =>
+  /^[+-]?\d{16,}$/.test(text) && !isExact(BigInt(text)) ? BigInt(text) : Number(text);
+
+const LONG = /\d{16}/;
+const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/** JSON whose whole numbers keep all their digits: those that a double would round are in the form `{"$bigint"}`. @throws {SyntaxError} */
+export const parseJson = (text: string): unknown => {
+  const value: unknown = JSON.parse(text);
+  if (!LONG.test(text)) return value;
+  return JSON.parse(text.replace(TOKEN, (token) => (typeof numberFrom(token) === "bigint" ? `{"$bigint":"${token}"}` : token)));
+};
+
 /** The inverse of {@link toJson} and {@link toExactJson}. @throws {SyntaxError} if it is not JSON, or one of the forms has an invalid value */
-export const fromJson = (text: string): unknown => revive(JSON.parse(text));
+export const fromJson = (text: string): unknown => revive(parseJson(text));

@@ -90,3 +90,22 @@ test.each(["", "6", "sometime", "2024", "2024-02-30", "2023-02-29", "2024-13-01"
     expect(isoDate(text)).toBeUndefined();
   },
 );
+
+test("whole numbers keep all their digits, also where the schema takes numbers", async () => {
+  const schema = z.object({ n: z.number(), big: z.bigint(), list: z.array(z.number()), any: z.any() });
+  const fit = createFitter(schema);
+  const digits = "9007199254740993";
+  const expected = { n: BigInt(digits), big: BigInt(digits), list: [1, BigInt(digits)], any: digits };
+  for (const _ of ["first row", "second row"])
+    expect(await fit({ n: digits, big: digits, list: `[1,${digits}]`, any: digits }, "all")).toEqual(expected);
+  expect(await fit({ n: "9007199254740992", big: "5", list: "[]", any: "" }, "all")).toMatchObject({ n: 2 ** 53, big: 5n, list: [] });
+  expect(await fit({ n: "9".repeat(400) }, "all")).toEqual({ n: "9".repeat(400) });
+});
+
+test("a list stands for a set where the schema takes sets, and the forms of a dump are read", async () => {
+  const fit = createFitter(z.object({ tags: z.set(z.string()), ids: z.set(z.bigint()), bytes: z.instanceof(Uint8Array) }));
+  const expected = { tags: new Set(["a", "b"]), ids: new Set([5n]), bytes: new Uint8Array([0, 255]) };
+  const cells = { tags: '["a","b"]', ids: '{"$set":[{"$bigint":"5"}]}', bytes: '{"$bytes":"AP8="}' };
+  for (const _ of ["first row", "second row"]) expect(await fit(cells, "all")).toEqual(expected);
+  expect(await fit({ ...expected, tags: ["a", "b", "a"] }, "dates")).toEqual(expected);
+});

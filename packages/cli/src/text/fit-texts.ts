@@ -1,5 +1,5 @@
 import type { StandardSchema } from "edgetable";
-import { isRow, isTooDeep, type Row } from "../output/json.ts";
+import { fromJson, isExact, isRow, numberFrom, type Row } from "../output/json.ts";
 
 /** Reads an ISO date such as 2024-05-06 or 2024-05-06T07:08:09Z; undefined if that day or time does not exist. */
 export const isoDate = (text: string): Date | undefined => {
@@ -11,22 +11,26 @@ export const isoDate = (text: string): Date | undefined => {
   return Number.isNaN(date.getTime()) || !noon.toISOString().startsWith(day) ? undefined : date;
 };
 
+const asSet = (value: unknown): ReadonlySet<unknown> | undefined => (Array.isArray(value) ? new Set(value) : undefined);
+
+const jsonOf = (text: string): unknown => {
+  if (!/^[[{"]/.test(text)) return undefined;
+  try {
+    return fromJson(text);
+  } catch {
+    return undefined;
+  }
+};
+
 /** Values that a text can represent, the most likely first. Each reading returns undefined if it does not apply. */
 const readings = {
-  number: (text: string) => (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined),
+  number: (text: string) => (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? numberFrom(text) : undefined),
   bigint: (text: string) => (/^[+-]?\d+$/.test(text) ? BigInt(text) : undefined),
   boolean: (text: string) => (/^(?:true|false)$/i.test(text) ? text.toLowerCase() === "true" : undefined),
   nothing: (text: string) => (text === "null" ? null : undefined),
   date: isoDate,
-  json: (text: string): unknown => {
-    if (!/^[[{"]/.test(text)) return undefined;
-    try {
-      const value: unknown = JSON.parse(text);
-      return isTooDeep(value) ? undefined : value;
-    } catch {
-      return undefined;
-    }
-  },
+  json: jsonOf,
+  set: (text: string) => asSet(jsonOf(text)),
 } as const;
 
 type Reading = keyof typeof readings;
@@ -49,12 +53,12 @@ export const problemsOf = async (schema: StandardSchema | undefined, row: Row): 
   return problems;
 };
 
-// DynamoDB has one number type: the number 1e21 is read, and dumped, as a bigint.
-const toNumbers = (value: unknown): unknown => {
-  if (typeof value === "bigint") return Number.isFinite(Number(value)) && BigInt(Number(value)) === value ? Number(value) : value;
-  if (Array.isArray(value)) return value.map(toNumbers);
-  if (value instanceof Set) return new Set([...value].map(toNumbers));
-  return isRow(value) ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, toNumbers(inner)])) : value;
+/** A value with its bigints as numbers: those that a double holds exactly, or all. */
+const toNumbers = (value: unknown, all = false): unknown => {
+  if (typeof value === "bigint") return all || isExact(value) ? Number(value) : value;
+  if (Array.isArray(value)) return value.map((inner) => toNumbers(inner, all));
+  if (value instanceof Set) return new Set([...value].map((inner) => toNumbers(inner, all)));
+  return isRow(value) ? Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, toNumbers(inner, all)])) : value;
 };
 
 /**
@@ -77,13 +81,14 @@ export const createFitter = (schema: StandardSchema | undefined): Fitter => {
       const text = row[field];
       if (text !== undefined) fitted[field] = text;
       if (typeof text === "bigint" || typeof text === "object") {
-        const numbers = toNumbers(text);
-        if (await accepts(field, numbers)) fitted[field] = numbers;
+        // DynamoDB has one number type: the number 1e21 is read, and dumped, as a bigint. JSON has no sets.
+        for (const form of [toNumbers(text), asSet(text)]) if (form !== undefined && (await accepts(field, form))) fitted[field] = form;
       }
       if (typeof text !== "string" || !mayConvert(field)) continue;
       for (const reading of texts === "dates" ? (["date"] as const) : everyReading) {
         const value = readings[reading](text);
-        if (value === undefined || !(await accepts(field, value))) continue;
+        // A write keeps all digits of a whole number where the schema takes numbers.
+        if (value === undefined || !((await accepts(field, value)) || (await accepts(field, toNumbers(value, true))))) continue;
         fitted[field] = value;
         learnt.set(field, reading);
         break;
