@@ -11,7 +11,7 @@ import { type UntypedGrid, type UntypedDb, withGraph } from "../connection.ts";
 import { exitCode, type ExitCode } from "../exit-codes.ts";
 import { usageError } from "../failure.ts";
 import { collect, defineCommand, note, printJson, resumable, wholeNumber, type CommandSpec, type Invocation } from "../invocation.ts";
-import { openCsv, parseDelimiter } from "../load/read-csv.ts";
+import { missingOption, openCsv, parseDelimiter } from "../load/read-csv.ts";
 import { shownName } from "../load/read-file.ts";
 import { counted } from "../output/explanation.ts";
 import { toJson } from "../output/json.ts";
@@ -64,6 +64,7 @@ interface ImportOptions {
   readonly columns?: readonly string[];
   readonly types?: readonly string[];
   readonly delimiter?: string;
+  readonly missing?: readonly string[];
   readonly dryRun?: boolean;
   readonly skipUnfit?: boolean;
   readonly removeEmpty?: boolean;
@@ -143,6 +144,7 @@ const importCommand = defineCommand<ImportOptions>({
     },
     { flags: "--types <column=type,...>", text: `types of new fields: ${TYPES.join(", ")} (default: inferred)`, parse: collect },
     { flags: "--delimiter <character>", text: "the delimiter of the file (default: a comma; a tab for .tsv)", parse: parseDelimiter },
+    missingOption,
     { flags: "--dry-run", text: "show the plan and write nothing" },
     { flags: "--skip-unfit", text: "leave out rows that do not fit (default: write nothing then)" },
     { flags: "--remove-empty", text: "empty cells remove the values that rows have (default: keep them)" },
@@ -156,9 +158,9 @@ const importCommand = defineCommand<ImportOptions>({
     withGraph(call, async (db): Promise<ExitCode> => {
       const { io, options } = call;
       const [node = "", file = ""] = call.args;
-      const { delimiter, dryRun = false, skipUnfit = false, removeEmpty = false, concurrency } = options;
+      const { delimiter, missing, dryRun = false, skipUnfit = false, removeEmpty = false, concurrency } = options;
       const grid = await gridOf(db, node, call.rest, "import NODE FILE");
-      const source = await openCsv(file, { delimiter }, io);
+      const source = await openCsv(file, { delimiter, missing }, io);
       const progress = createProgress(io);
       const name = shownName(file);
       try {

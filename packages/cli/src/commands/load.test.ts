@@ -59,6 +59,14 @@ describe("CSV", () => {
     ]);
   });
 
+  test("--missing names cells that mean no value", async () => {
+    folder.write("na.csv", "studentId,name,year\nM1,Ann,NA\nM2,NA,2\nM3,NAN,\\N\n");
+    const { code, err } = await edgetable(["load", "na.csv", "--node", "student", "--missing", "NA", "--missing", "\\N"]);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining("na.csv line 3: name is missing") });
+    expect(await get("student", "M1")).toEqual({ studentId: "M1", name: "Ann" });
+    expect(await get("student", "M3")).toEqual({ studentId: "M3", name: "NAN" });
+  });
+
   test("a file in another encoding is refused, whatever its format", async () => {
     const files = { "latin.csv": "studentId,name\nS1,Zoé\n", "latin.ndjson": '{"node":"student","row":{"studentId":"S1","name":"Zoé"}}\n' };
     for (const [name, text] of Object.entries({ ...files, "latin.json": `[${files["latin.ndjson"]}]` })) {

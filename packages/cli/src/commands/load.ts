@@ -6,7 +6,7 @@ import { usageError } from "../failure.ts";
 import { collect, defineCommand, printJson, wholeNumber, type CommandSpec } from "../invocation.ts";
 import { failedRows, loadFile, summary } from "../load/load-file.ts";
 import { columnsOf, readMapping, targetOf, type Target } from "../load/mapping.ts";
-import { parseDelimiter } from "../load/read-csv.ts";
+import { missingOption, parseDelimiter } from "../load/read-csv.ts";
 import { formats, openFile, shownName, type Format } from "../load/read-file.ts";
 
 interface Options {
@@ -17,6 +17,7 @@ interface Options {
   readonly map?: string;
   readonly format?: Format;
   readonly delimiter?: string;
+  readonly missing?: readonly string[];
   readonly strict?: boolean;
   readonly checkEnds?: boolean;
   readonly collisions?: "report" | "refuse" | "ignore";
@@ -62,6 +63,7 @@ export const loadCommand: CommandSpec = defineCommand<Options>({
     { flags: "--map <file>", text: "a mapping file" },
     { flags: "--format <format>", text: "the file's format (default: from its name)", choices: formats },
     { flags: "--delimiter <character>", text: "the delimiter of a CSV file (default: a comma; a tab for .tsv)", parse: parseDelimiter },
+    missingOption,
     { flags: "--strict", text: "stop at the first row that does not fit" },
     { flags: "--check-ends", text: "reject edges and checked parts whose nodes do not exist; uses a transaction for each" },
     {
@@ -74,6 +76,7 @@ export const loadCommand: CommandSpec = defineCommand<Options>({
   ],
   examples: [
     'edgetable load students.csv --node student --columns studentId=ID,name="Full name"',
+    "edgetable load planes.csv --node plane --missing NA",
     "edgetable load enrolments.csv --map enrolments.map.json",
     "edgetable load data.ndjson --job import-2024",
     "cat data.ndjson | edgetable load - --format ndjson",
@@ -81,7 +84,7 @@ export const loadCommand: CommandSpec = defineCommand<Options>({
   run: (call) =>
     withGraph(call, async (db) => {
       const { io, options } = call;
-      const { format, delimiter, strict = false, checkEnds, collisions, job, concurrency } = options;
+      const { format, delimiter, missing, strict = false, checkEnds, collisions, job, concurrency } = options;
       const name = call.args[0] ?? "";
       const targets = targetsOf(options, db.catalog, io.cwd);
       if (targets.length === 0 && (format ?? (/\.[ct]sv$/i.test(name) ? "csv" : "json")) === "csv")
@@ -90,7 +93,14 @@ export const loadCommand: CommandSpec = defineCommand<Options>({
         );
       const file = openFile(name, { ...options, wanted: columnsOf(targets) }, io);
       // A job can only be resumed with the same file, read in the same way.
-      const input = { name, targets, size: file.size, ...(format && { format }), ...(delimiter && { delimiter }) };
+      const input = {
+        name,
+        targets,
+        size: file.size,
+        ...(format && { format }),
+        ...(delimiter && { delimiter }),
+        ...(missing && { missing }),
+      };
       const fingerprint = createHash("sha256").update(JSON.stringify(input)).digest("hex").slice(0, 32);
       const load = {
         name: shownName(name),

@@ -3,6 +3,7 @@ import { extname, resolve } from "node:path";
 import { CsvError, parse } from "csv-parse";
 import { type CsvSource, EdgetableError } from "edgetable";
 import { usageError } from "../failure.ts";
+import { collect } from "../invocation.ts";
 import type { Io } from "../io.ts";
 import { inUtf8, type OpenInput, standardInput } from "./read-file.ts";
 
@@ -12,12 +13,25 @@ export const parseDelimiter = (text: string): string => {
   throw usageError("It must be a character such as ; but not a quote or a line break.");
 };
 
-async function* recordsOf(open: OpenInput, delimiter: string): AsyncGenerator<readonly string[]> {
+/** The option `--missing`, of every command that reads CSV. */
+export const missingOption: { readonly flags: string; readonly text: string; readonly parse: typeof collect } = {
+  flags: "--missing <text>",
+  text: "a cell that means no value, such as NA or NULL, beside an empty one; can be repeated",
+  parse: collect,
+};
+
+interface CsvForm {
+  readonly separator: string;
+  readonly missing: readonly string[];
+}
+
+async function* recordsOf(open: OpenInput, { separator: delimiter, missing }: CsvForm): AsyncGenerator<readonly string[]> {
   const input = open();
   const parser = parse({ bom: true, delimiter, relax_column_count: true, skip_empty_lines: true });
   input.on("error", (error) => parser.destroy(error));
   try {
-    for await (const record of input.pipe(parser) as AsyncIterable<readonly string[]>) yield record;
+    for await (const record of input.pipe(parser) as AsyncIterable<readonly string[]>)
+      yield missing.length === 0 ? record : record.map((cell) => (missing.includes(cell) ? "" : cell));
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new EdgetableError("grid.invalidCsv", `Line ${String(error["lines"])} is no CSV: ${error.message}. Nothing behind it was read.`, {
@@ -29,15 +43,22 @@ async function* recordsOf(open: OpenInput, delimiter: string): AsyncGenerator<re
   }
 }
 
+export interface OpenCsvOptions {
+  readonly delimiter?: string | undefined;
+  /** Texts of cells that mean no value, as an empty one does. */
+  readonly missing?: readonly string[] | undefined;
+}
+
 /** Opens a CSV file that is read more than once; standard input (`-`) is kept in memory. @throws {cli.usage} for a folder */
-export const openCsv = async (name: string, { delimiter }: { readonly delimiter: string | undefined }, io: Io): Promise<CsvSource> => {
+export const openCsv = async (name: string, { delimiter, missing = [] }: OpenCsvOptions, io: Io): Promise<CsvSource> => {
   const separator = delimiter ?? (extname(name).toLowerCase() === ".tsv" ? "\t" : ",");
+  const form: CsvForm = { separator, missing };
   if (name === "-") {
     const records: (readonly string[])[] = [];
-    for await (const record of recordsOf(() => standardInput(io), separator)) records.push(record);
+    for await (const record of recordsOf(() => standardInput(io), form)) records.push(record);
     return records;
   }
   const path = resolve(io.cwd, name);
   if (statSync(path).isDirectory()) throw usageError(`${path}: it is a folder.`);
-  return () => recordsOf(() => inUtf8(createReadStream(path)), separator);
+  return () => recordsOf(() => inUtf8(createReadStream(path)), form);
 };

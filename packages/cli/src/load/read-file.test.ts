@@ -36,3 +36,16 @@ test("so is what cannot be read of a CSV file of a grid", { timeout: 5000 }, asy
   if (typeof source !== "function") throw new Error("a file is read more than once");
   await expect(readLater(source() as AsyncIterable<unknown>)).rejects.toThrow("It is not UTF-8");
 });
+
+test("cells that mean no value are empty for a grid", async () => {
+  folder.write("na.csv", "id,name\nNA,NAN\n1,NA\n");
+  const source = await openCsv("na.csv", { missing: ["NA"] }, ioOf(new PassThrough()) as Io);
+  if (typeof source !== "function") throw new Error("a file is read more than once");
+  const records: unknown[] = [];
+  for await (const record of source() as AsyncIterable<unknown>) records.push(record);
+  expect(records).toEqual([
+    ["id", "name"],
+    ["", "NAN"],
+    ["1", ""],
+  ]);
+});

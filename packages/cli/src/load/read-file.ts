@@ -125,17 +125,19 @@ interface CsvOptions {
   readonly delimiter: string;
   /** Columns that the header must have. */
   readonly wanted: readonly string[];
+  /** Texts of cells that mean no value, beside the empty one. */
+  readonly missing: readonly string[];
   readonly consumed: Consumed;
 }
 
-const checkHeader = (header: readonly string[], { delimiter, wanted }: Omit<CsvOptions, "consumed">): void => {
+const checkHeader = (header: readonly string[], { delimiter, wanted }: Pick<CsvOptions, "delimiter" | "wanted">): void => {
   const duplicate = header.find((name, at) => header.indexOf(name) !== at);
   if (duplicate !== undefined) throw invalidFile(`The header has two columns "${duplicate}".`);
   const other = [";", "\t", ",", "|"].find((one) => one !== delimiter && header[0]?.includes(one));
   if (header.length === 1 && other !== undefined)
     throw invalidFile(`The header has one column, "${header[0]}". If the delimiter is ${JSON.stringify(other)}, pass it with --delimiter.`);
-  const missing = wanted.find((name) => !header.includes(name));
-  if (missing !== undefined) throw invalidFile(`The header has no column "${missing}".${didYouMean(missing, header)}`);
+  const lacking = wanted.find((name) => !header.includes(name));
+  if (lacking !== undefined) throw invalidFile(`The header has no column "${lacking}".${didYouMean(lacking, header)}`);
 };
 
 /** Reads CSV in UTF-8 with a header, one record at a time. */
@@ -169,8 +171,9 @@ async function* readCsv(open: OpenInput, options: CsvOptions): Records {
     for (const cell of cells) line -= cell.split("\n").length - 1;
     const place = `line ${line}`;
     if (cells.length === header.length) {
-      // An empty cell means that the attribute is absent.
-      const given = header.map((name, at) => [name, cells[at]] as const).filter(([, cell]) => cell !== "");
+      const given = header
+        .map((name, at) => [name, cells[at] ?? ""] as const)
+        .filter(([, cell]) => cell !== "" && !options.missing.includes(cell));
       yield { place, value: Object.fromEntries(given), texts: "all" };
     } else yield { place, problem: `it has ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, the header has ${header.length}` };
   }
@@ -202,6 +205,8 @@ export interface FileOptions {
   readonly delimiter?: string;
   /** Columns that a CSV file must have. */
   readonly wanted?: readonly string[];
+  /** Texts of a CSV file's cells that mean no value, as an empty one does. */
+  readonly missing?: readonly string[];
 }
 
 /**
@@ -236,10 +241,10 @@ export const openFile = (name: string, options: FileOptions, io: Io): OpenFile =
   const extension = extname(name).toLowerCase();
   const format = options.format ?? byExtension[extension];
   if (!format) throw usageError(`The format of ${shownName(name)} is unknown. Pass --format csv, json or ndjson.`);
-  const { delimiter = extension === ".tsv" ? "\t" : ",", wanted = [] } = options;
+  const { delimiter = extension === ".tsv" ? "\t" : ",", wanted = [], missing = [] } = options;
   const consumed: Consumed = { bytes: 0 };
   const read = (open: OpenInput): Records => {
-    if (format === "csv") return readCsv(open, { delimiter, wanted, consumed });
+    if (format === "csv") return readCsv(open, { delimiter, wanted, missing, consumed });
     return format === "json" ? readJson(open, consumed) : readNdjson(open, consumed);
   };
   if (name === "-") return { records: read(() => standardInput(io)), progress: () => undefined, size: undefined };
