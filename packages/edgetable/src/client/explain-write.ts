@@ -6,6 +6,7 @@ import { assumedParts } from "../planner/assumed-rows.ts";
 import { planBatch } from "../planner/writes/plan-batch.ts";
 import { planWrites } from "../planner/writes/plan-write.ts";
 import { planCascade } from "../planner/writes/plan-deletion.ts";
+import { planList } from "../planner/writes/rules/degree-guards.ts";
 import type { Given } from "../planner/writes/working-set.ts";
 import { encodeBatchGet } from "../requests/encode-read.ts";
 import { encodeBatchWrite, inBatches, writeRequest, encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
@@ -17,7 +18,8 @@ import { COUNT, OWNER } from "../schema/system-items.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import { cascadeNotes, derivedNotes, unitsText } from "./derived-notes.ts";
-import { explainRead } from "./explanation.ts";
+import { LISTED } from "../executor/read-images.ts";
+import { type ExplainRequest, explainRead } from "./explanation.ts";
 import { INDEX_LAG } from "./job-options.ts";
 import type { BatchExplanation, DeleteOptions, ExplainedWriteRequest, WriteExplanation } from "./write-types.ts";
 
@@ -25,29 +27,34 @@ const TOKEN = "a token for each call";
 
 type Ready = WritePlan & { readonly kind: "ready" };
 
+const explainFound = (catalog: Catalog, found: Omit<ExplainRequest, "livingAt">): readonly ExplainedWriteRequest[] =>
+  explainRead(catalog, { ...found, livingAt: undefined }).requests.map(({ operation, input, readUnits: units }) => ({
+    operation,
+    input,
+    readUnits: units,
+    writeUnits: 0,
+  }));
+
+/** The reads before writes: several items by one BatchGetItem for each 100, what is searched or listed by Queries of its own. */
 const explainNeeds = (catalog: Catalog, reads: readonly ReadNeed[]): readonly ExplainedWriteRequest[] => {
   const requests: ExplainedWriteRequest[] = [];
+  const gets: (ReadNeed & { readonly kind: "get" })[] = [];
   for (const need of reads) {
-    // Edges are counted after a read has shown that their counter is not there, and here nothing was read.
-    if (need.kind === "count" || need.kind === "list") continue;
     const units = { readUnits: readUnits(need.shape.bytes, { consistent: true }), writeUnits: 0 };
-    if (need.kind === "get") requests.push({ operation: "GetItem", input: encodeNeededGet(catalog, need), ...units });
-    else requests.push({ operation: "Query", input: encodeNeededQuery(catalog, need), ...units });
+    if (need.kind === "get") gets.push(need);
+    else if (need.kind === "find") requests.push({ operation: "Query", input: encodeNeededQuery(catalog, need), ...units });
+    else if (need.kind === "list") requests.push(...explainFound(catalog, { ...planList(catalog, need), limit: LISTED }));
+    // Edges are counted after a read has shown that their counter is not there, and here nothing was read.
   }
-  return requests;
-};
-
-/** The reads before a batch: 100 items a request. */
-const explainBatchReads = (catalog: Catalog, reads: readonly ReadNeed[]): readonly ExplainedWriteRequest[] => {
-  const gets = reads.filter((need) => need.kind === "get");
-  if (gets.length < 2) return explainNeeds(catalog, gets);
-  const requests: ExplainedWriteRequest[] = [];
   for (let at = 0; at < gets.length; at += BATCH_GET_KEYS) {
     const some = gets.slice(at, at + BATCH_GET_KEYS);
     let units = 0;
     for (const { shape } of some) units += readUnits(shape.bytes, { consistent: true });
+    const cost = { readUnits: units, writeUnits: 0 };
     const keys = some.map(({ key }) => key);
-    requests.push({ operation: "BatchGetItem", input: encodeBatchGet(catalog.table, keys, true), readUnits: units, writeUnits: 0 });
+    const [only] = some;
+    if (only && gets.length === 1) requests.push({ operation: "GetItem", input: encodeNeededGet(catalog, only), ...cost });
+    else requests.push({ operation: "BatchGetItem", input: encodeBatchGet(catalog.table, keys, true), ...cost });
   }
   return requests;
 };
@@ -102,7 +109,11 @@ const notesOf = (plan: WritePlan): readonly string[] => {
   if (plan.kind === "settled") return [];
   const notes = new Set<string>();
   if (plan.kind === "needs") {
-    for (const need of plan.reads) notes.add(`reads "${need.shape.definition}" first: ${need.reason}`);
+    for (const need of plan.reads) {
+      const node = `"${need.shape.definition}"`;
+      const what = need.kind === "list" ? `each "${need.of.name}" of the ${node}` : node;
+      notes.add(`reads ${what} first: ${need.reason}`);
+    }
     return [...notes, "then writes on condition that what it read is unchanged; the write's units are not in the prediction"];
   }
   const note = plan.once ? ONCE : plan.atomic.kind === "transaction" ? transactionNote(plan) : undefined;
@@ -148,11 +159,8 @@ export const explainWrites = (
 export const explainDeletion = (catalog: Catalog, write: DeleteWrite, { indexLag = INDEX_LAG }: DeleteOptions<Row>): WriteExplanation => {
   const plan = planCascade(catalog, write);
   const requests: ExplainedWriteRequest[] = [];
-  for (const sweep of [...plan.sweeps, ...plan.parts.map(({ found }) => found)]) {
-    const read = explainRead(catalog, { plan: sweep.plan, binding: { row: sweep.row, values: [] }, livingAt: undefined });
-    for (const { operation, input, readUnits: units } of read.requests)
-      requests.push({ operation, input, readUnits: units, writeUnits: 0 });
-  }
+  for (const sweep of [...plan.sweeps, ...plan.parts.map(({ found }) => found)])
+    requests.push(...explainFound(catalog, { plan: sweep.plan, binding: { row: sweep.row, values: [] } }));
   const notes: string[] = [];
   if (plan.marks)
     notes.push(
@@ -185,7 +193,7 @@ export const explainDeletion = (catalog: Catalog, write: DeleteWrite, { indexLag
 /** Explains a batch of puts and deletions. */
 export const explainBatch = (catalog: Catalog, writes: readonly LogicalWrite[], now: number): BatchExplanation => {
   const needs = planBatch(catalog, writes, {}, now);
-  const requests: ExplainedWriteRequest[] = [...explainBatchReads(catalog, needs.reads)];
+  const requests: ExplainedWriteRequest[] = [...explainNeeds(catalog, needs.reads)];
   const unread = Object.fromEntries(needs.reads.map(({ id }) => [id, null]));
   const plan = needs.reads.length > 0 ? planBatch(catalog, writes, unread, now) : needs;
   for (const items of inBatches(plan.items)) {

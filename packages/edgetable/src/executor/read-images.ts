@@ -1,8 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { TRANSACTION_ITEMS } from "../ir/capacity.ts";
 import { type Images, keyId, listImage, type ReadNeed } from "../ir/write-plan.ts";
-import { planRead } from "../planner/plan.ts";
-import { allEdges, consistentIfPossible, planCount } from "../planner/writes/rules/degree-guards.ts";
+import { planCount, planList } from "../planner/writes/rules/degree-guards.ts";
 import { encodeGet } from "../requests/encode-read.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-direct.ts";
 import { decodeItem, isOfShape } from "../requests/decode-item.ts";
@@ -87,25 +86,14 @@ const readCount = async ({ session, context }: Sending, need: Count, images: Fou
 };
 
 // One more than a transaction holds shows that there are too many.
-const LISTED = TRANSACTION_ITEMS + 1;
+export const LISTED = TRANSACTION_ITEMS + 1;
 const LAG_PAUSES = { baseDelay: 20, maxDelay: 500 };
 
 const readList = async ({ session, context }: Sending, need: List, images: Found): Promise<void> => {
   const { runRead } = await import("./run-read.ts");
   const { catalog } = session;
-  const {
-    of,
-    node: { id, type },
-  } = need;
-  const plan = consistentIfPossible((consistent) =>
-    planRead(
-      catalog,
-      of.kind === "edge"
-        ? allEdges(catalog, { node: type, edge: of.name, direction: of.direction, consistent })
-        : { kind: "parts", part: of.name, known: [], range: [], filter: [], forward: true, consistent },
-    ),
-  );
-  const binding = { row: of.kind === "edge" ? { from: id, to: id } : id, values: [] };
+  const { of, node } = need;
+  const { plan, binding } = planList(catalog, need);
   const request = { plan, binding, limit: LISTED, from: undefined, findNode: noNode, anyOrder: true };
   for (let attempt = 0; ; attempt++) {
     const { counter } = need;
@@ -121,7 +109,7 @@ const readList = async ({ session, context }: Sending, need: List, images: Found
     if (attempt < LAG_TRIES && (await backOff(session.effects, LAG_PAUSES, attempt, context))) continue;
     throw new EdgetableError(
       "execute.conflict",
-      `${found.length} edges of "${of.name}" are found at this "${type}", and their counter says ${expected}. An index may lag: try again. If it stays so, run edgetable verify.`,
+      `${found.length} edges of "${of.name}" are found at this "${node.type}", and their counter says ${expected}. An index may lag: try again. If it stays so, run edgetable verify.`,
       { retryable: true, details: { expected, found: found.length } },
     );
   }

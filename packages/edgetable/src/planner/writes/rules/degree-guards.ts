@@ -2,7 +2,7 @@ import { EdgetableError, isEdgetableError } from "../../../errors/edgetable-erro
 import type { LogicalPlan } from "../../../ir/logical-plan.ts";
 import type { EndId } from "../../../ir/logical-write.ts";
 import type { ReadPlan } from "../../../ir/physical-plan.ts";
-import { type Failure, keyId, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
+import { type Failure, keyId, type ListedItems, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
 import { renderTemplate } from "../../../keys/template.ts";
 import type { Catalog, EdgeEntry } from "../../../schema/catalog.ts";
 import { type GuardedEnd, guardedEnds } from "../../../schema/guarded-ends.ts";
@@ -11,6 +11,7 @@ import { systemKeyItem, systemType } from "../../../schema/system-key-item.ts";
 import { degreeGuard } from "../../../schema/system-keys.ts";
 import type { Item } from "../../../transport/operations.ts";
 import { defined } from "../../../util/invariant.ts";
+import type { Row } from "../../../util/row.ts";
 import { planRead } from "../../plan.ts";
 import {
   type Contribution,
@@ -124,6 +125,22 @@ export const planCount = (
     if (isEdgetableError(error, "plan.noIndex")) return undefined;
     throw error;
   }
+};
+
+/** The read that lists the edges of a type at a node, or its parts of one kind. */
+export const planList = (
+  catalog: Catalog,
+  { of, node }: { readonly of: ListedItems; readonly node: EndId },
+): { readonly plan: ReadPlan; readonly binding: { readonly row: Row; readonly values: readonly [] } } => {
+  const plan = consistentIfPossible((consistent) =>
+    planRead(
+      catalog,
+      of.kind === "edge"
+        ? allEdges(catalog, { node: node.type, edge: of.name, direction: of.direction, consistent })
+        : { kind: "parts", part: of.name, known: [], range: [], filter: [], forward: true, consistent },
+    ),
+  );
+  return { plan, binding: { row: of.kind === "edge" ? { from: node.id, to: node.id } : node.id, values: [] } };
 };
 
 const storedCount = (guard: Item | null | undefined): number | undefined => {
