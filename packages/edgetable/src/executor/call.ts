@@ -1,4 +1,5 @@
 import type { KeptStep } from "../ir/physical-plan.ts";
+import { isEdgetableError } from "../errors/edgetable-error.ts";
 import type { DriftedField } from "../requests/decode-item.ts";
 import type { ConsumedCapacity, Item, Key, Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
 import { checkSignal, checkOptions, oneOf, type OptionChecks } from "../util/check-options.ts";
@@ -264,13 +265,28 @@ const AWAITED = Symbol("awaited");
 /** True if a call was made by awaiting it. `run` and `report` make it anew each time and do not count. */
 export const wasAwaited = (call: object): boolean => (call as { readonly [AWAITED]?: boolean })[AWAITED] === true;
 
+// An answer comes from a socket, whose stack names none of the functions that wait for the call: that of `waiting` does.
+const withCallers = (error: unknown, waiting: Error): unknown => {
+  if (!isEdgetableError(error)) return error;
+  for (const line of waiting.stack?.split("\n").slice(2) ?? [])
+    if (!/[ (]node:/.test(line) && !error.stack?.includes(line)) error.stack += `\n${line}`;
+  return error;
+};
+
 /** Creates a call from the function that explains it and the function that makes it. */
 export const createCall = <T, Plan>(
   explain: () => Plan | Promise<Plan>,
   make: (options: RunOptions) => Promise<Report<T>>,
 ): Call<T, Plan> => {
   let made: Promise<T> | undefined;
-  const run = async (options?: RunOptions): Promise<T> => (await make(checkRun(options))).value;
+  const report = async (options?: RunOptions): Promise<Report<T>> => {
+    try {
+      return await make(checkRun(options));
+    } catch (error) {
+      throw withCallers(error, new Error());
+    }
+  };
+  const run = async (options?: RunOptions): Promise<T> => (await report(options)).value;
   const once = (): Promise<T> => {
     call[AWAITED] = true;
     return (made ??= run());
@@ -280,7 +296,7 @@ export const createCall = <T, Plan>(
     [Symbol.toStringTag]: "Call",
     explain: async () => explain(),
     run,
-    report: async (options) => make(checkRun(options)),
+    report,
     // oxlint-disable-next-line unicorn/no-thenable -- a call is made by awaiting it
     then: (onFulfilled, onRejected) => once().then(onFulfilled, onRejected),
     catch: (onRejected) => once().catch(onRejected),

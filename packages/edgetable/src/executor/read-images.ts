@@ -86,7 +86,7 @@ const readCount = async ({ session, context }: Sending, need: Count, images: Fou
 };
 
 // One more than a transaction holds shows that there are too many.
-export const LISTED = TRANSACTION_ITEMS + 1;
+export const LISTED: number = TRANSACTION_ITEMS + 1;
 const LAG_PAUSES = { baseDelay: 20, maxDelay: 500 };
 
 const readList = async ({ session, context }: Sending, need: List, images: Found): Promise<void> => {
