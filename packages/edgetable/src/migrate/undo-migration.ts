@@ -10,7 +10,7 @@ import {
   withEitherForm,
   withEitherKeys,
   withShards,
-  withUnreserved,
+  withUnkept,
 } from "../schema/describe-model.ts";
 import { deleteIndex, theTable } from "./change-indexes.ts";
 import type { MigrationPlan } from "./plan-migration.ts";
@@ -57,12 +57,28 @@ const namesText = (names: readonly string[]): string => names.map((name) => `"${
 const unreservedText = (attributes: readonly string[]): string =>
   `Values of ${namesText(attributes)} may not be reserved: a migration to the model in use, with finish, reserves them.`;
 
+/** What derived attributes, copies and counted degrees are that only the model in use keeps so, as a sentence. */
+const unkeptText = (names: readonly string[]): string =>
+  `${namesText(names)} may be wrong, because programs of the other model do not keep them so: a migration to the model in use, with finish, computes them.`;
+
 /** The attributes that only the model of the migration calls unique. */
 const newlyUnique = (current: ModelDescription, { unique = [] }: ModelDescription): readonly string[] =>
   unique.filter((name) => !current.unique?.includes(name));
 
 const markersText = (attributes: readonly string[]): string =>
   `Markers of values of ${namesText(attributes)} stay, and nothing keeps them: edgetable verify --repair with the model in use deletes them, and so does the next migration that reserves the values.`;
+
+/** What one of the two models keeps and the other does not, or otherwise, as sentences. */
+const keptTexts = (current: ModelDescription | undefined, undone: ModelDescription | undefined): readonly string[] => {
+  if (!current || !undone) return [];
+  const { attributes, facts } = withUnkept(current, undone);
+  const marked = newlyUnique(current, undone);
+  return [
+    ...(facts.length > 0 ? [unkeptText(facts)] : []),
+    ...(attributes.length > 0 ? [unreservedText(attributes)] : []),
+    ...(marked.length > 0 ? [markersText(marked)] : []),
+  ];
+};
 
 /** What undoing a migration would do, as sentences. */
 const undoText = ({ current, migration }: ModelRecord, created: readonly string[]): string => {
@@ -71,12 +87,10 @@ const undoText = ({ current, migration }: ModelRecord, created: readonly string[
     mixed.length === 0
       ? ""
       : ` Items may have either keys in ${namesText(mixed)}: a migration to the model in use, with finish, mends them.`;
-  const unreserved = current && migration ? withUnreserved(current.model, migration.model).attributes : [];
-  const marked = current && migration ? newlyUnique(current.model, migration.model) : [];
-  const unique = `${unreserved.length === 0 ? "" : ` ${unreservedText(unreserved)}`}${marked.length === 0 ? "" : ` ${markersText(marked)}`}`;
+  const left = keptTexts(current?.model, migration?.model).map((sentence) => ` ${sentence}`);
   return created.length === 0
-    ? `Undo forgets the migration. No index was created; attributes that were written stay.${keys}${unique}`
-    : `Undo deletes ${namesText(created)} and forgets the migration. Attributes that were written stay.${keys}${unique}`;
+    ? `Undo forgets the migration. No index was created; attributes that were written stay.${keys}${left.join("")}`
+    : `Undo deletes ${namesText(created)} and forgets the migration. Attributes that were written stay.${keys}${left.join("")}`;
 };
 
 /** Tells where a connection's table stands. */
@@ -112,8 +126,8 @@ export const migrationStatus = async (
 /**
  * Undoes the migration that has begun and not ended, whichever model it is to: deletes the indexes that it created, and
  * forgets it. What it wrote into items stays. Where the two models give items other keys in an index that both have, or hold
- * attributes in other forms, the record says that items may have either; attributes that the other model does not make unique
- * leave the record.
+ * attributes in other forms, the record says that items may have either; what the other model does not keep so (values of
+ * unique attributes, derived attributes, copies, counted degrees) leaves the record.
  *
  * @throws {job.busy} while a process is running it
  */
@@ -138,9 +152,11 @@ export const undoMigration = async (
       const { current, migration } = record;
       const left = current && migration ? withEitherForm(current.model, migration.model) : undefined;
       const keyed = left && migration ? withEitherKeys(left.model, migration.model) : undefined;
-      const after = keyed && migration ? withUnreserved(keyed.model, migration.model) : undefined;
+      const after = keyed && migration ? withUnkept(keyed.model, migration.model) : undefined;
       const spread = after && migration ? withShards(after.model, migration.model) : undefined;
-      const isMixed = [left?.attributes, keyed?.indexes, after?.attributes, spread?.kinds].some((all) => all && all.length > 0);
+      const isMixed = [left?.attributes, keyed?.indexes, after?.attributes, after?.facts, spread?.kinds].some(
+        (all) => all && all.length > 0,
+      );
       const now = spread && isMixed ? { ...current, hash: descriptionHash(spread.model), model: spread.model } : current;
       const isDone = await step(run, async (context) => writeRecord(session, record, { current: now, migration: undefined }, context));
       if (!isDone)
@@ -158,9 +174,7 @@ export const undoMigration = async (
         notes.push(
           `Items of ${namesText(spread.kinds)} may be in the shards of either model. Programs have to list both counts, until the migration to one of the models has ended.`,
         );
-      if (after && after.attributes.length > 0) notes.push(unreservedText(after.attributes));
-      const marked = current && migration ? newlyUnique(current.model, migration.model) : [];
-      if (marked.length > 0) notes.push(markersText(marked));
+      notes.push(...keptTexts(current?.model, migration?.model));
       return { undone: true, deleted, notes };
     };
     return runJob(session, lease, { facts: () => facts, run: work });
