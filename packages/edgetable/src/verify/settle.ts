@@ -1,5 +1,8 @@
-import { readImages } from "../executor/read-images.ts";
+import { isEdgetableError } from "../errors/edgetable-error.ts";
 import { type Run, step, waitIn } from "../executor/jobs/run-job.ts";
+import { readImages } from "../executor/read-images.ts";
+import { noteComplete } from "../executor/run-read.ts";
+import type { CallContext, Session } from "../executor/session.ts";
 import { type Images, keyId, type ReadNeed } from "../ir/write-plan.ts";
 import { sameItem } from "../requests/attribute-value.ts";
 import type { Item, Key } from "../transport/operations.ts";
@@ -47,13 +50,29 @@ const isBetween = ({ kind }: Need): boolean => kind === "sum" || kind === "count
 
 const WIDTH = 8;
 
+/**
+ * Reads what a judgement needs. Where the record of the model does not read, which is a finding of its own, indexes are taken
+ * for complete, as in a table without a record.
+ */
+const readPlainly = async (session: Session, needs: readonly ReadNeed[], context: CallContext): Promise<Images> => {
+  try {
+    return await readImages(session, needs, context);
+  } catch (error) {
+    if (!isEdgetableError(error, "migrate.brokenRecord")) throw error;
+    // Other calls of the connection are refused all the same.
+    const trusting: Session = { ...session };
+    noteComplete(trusting);
+    return readImages(trusting, needs, context);
+  }
+};
+
 /** Reads what was asked for, strongly consistent. */
 const readNeeds = async ({ run, documents, trustsIndexes = false }: Settling, needs: readonly Need[]): Promise<Images> => {
   const { session } = run;
   const plain = needs.filter((need): need is ReadNeed => !isSum(need) && !isStreamed(need) && !isOfValues(need));
   const images: Record<string, Item | null> = {};
   const readPlain = async (some: readonly ReadNeed[]): Promise<void> => {
-    if (some.length > 0) Object.assign(images, await step(run, (context) => readImages(session, some, context)));
+    if (some.length > 0) Object.assign(images, await step(run, (context) => readPlainly(session, some, context)));
   };
   await readPlain(plain.filter(isBetween));
   await sideBySide(needs.filter(isSum), WIDTH, async (need) => {

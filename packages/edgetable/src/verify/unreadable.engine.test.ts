@@ -178,3 +178,34 @@ test("a record of the model that does not read is removed", async () => {
     await lab.stop();
   }
 });
+
+const counted = {
+  "a limit at the target": { multiplicity: "one-to-many" },
+  "a restriction at the target": { onDelete: { from: "cascade", to: "restrict" } },
+  "copies of the target": { copies: { to: ["name"] } },
+} as const;
+
+for (const [name, settings] of Object.entries(counted))
+  test(`a record that does not read hides no wrong guard of ${name}`, async () => {
+    const leadersIn = (table: string) =>
+      defineGraph({
+        table,
+        nodes: { user: node({ key: "USER#{id}", schema: z.object({ id, name: z.string() }) }) },
+        edges: { leads: edge({ from: "user", to: "user", onDelete: cascade, ...settings }) },
+      });
+    const { db, lab } = await openFactsLab(leadersIn);
+    const other = leadersIn(lab.table).connect({ transport: lab.engine.transport });
+    const send = async (item: Item) => lab.engine.transport.send("PutItem", { TableName: lab.table, Item: item });
+    try {
+      for (const user of ["a", "b"]) await db.user.create({ id: user, name: user }).orThrow();
+      await db.leads.link({ id: "a" }, { id: "b" }).orThrow();
+      for (const item of (await lab.items()).filter(lies("USER#b", "~degree#"))) await send({ ...item, "~count": { N: "7" } });
+      await send({ pk: { S: "~model" }, sk: { S: "#" }, type: { S: "~model" }, "~model": { S: "{" } });
+      expect(await verified(other)).toEqual({ clean: false, kinds: ["unreadable", "wrongCount"], all: [1, 0, 1, 0] });
+      await expect(other.user({ id: "b" }).in("leads").edges()).rejects.toMatchObject({ code: "migrate.brokenRecord" });
+      expect(await verified(db, { repair: true })).toEqual({ clean: true, kinds: ["unreadable", "wrongCount"], all: [1, 1, 1, 1] });
+      expect(await verified(db)).toEqual({ clean: true, kinds: [], all: [] });
+    } finally {
+      await lab.stop();
+    }
+  });
