@@ -64,7 +64,7 @@ const COUNTED = { version: true, owner: "checked" } as const;
 /** Adds what the fields of node types are stored in: parts of rows and of their parents, and indexes. Part of the model from here on. */
 export const withFields = (definition: GraphDefinition): GraphDefinition => {
   const { nodes } = definition;
-  const fielded = Object.entries(nodes ?? {}).filter(([, node]) => nodes[node?.fields?.of ?? ""]);
+  const fielded = Object.entries(nodes ?? {}).filter(([, node]) => node?.fields && nodes[node.fields.of]);
   if (fielded.length === 0) return definition;
   const parts: Record<string, AnyPart> = {};
   const indexes: Record<string, ValueIndex> = {};
