@@ -144,4 +144,11 @@ test("a filter with `or` and `not` is one expression, without a needless parenth
   expect(misuse({ not: 3 })).toThrow("`not` takes conditions");
   expect(misuse({ or: [{ not: { w: 1 } }] })).toThrow(/has no attribute "w"|"w"/);
   expect(misuse({ or: [{ v: undefined }] })).toThrow("v");
+  for (const operand of [true, null, [1], new Set([1]), {}])
+    for (const operator of ["lt", "lte", "gt", "gte"])
+      expect(misuse({ v: { [operator]: operand } })).toThrow(`"${operator}" of "v" takes a value that has an order`);
+  expect(misuse({ v: { between: [false, true] } })).toThrow('"between" of "v" takes a list of two values that have an order');
+  expect(() => db.holds.unlink({ id: "all" }, { id: "0" }, { if: { v: { gte: false } } as never })).toThrow(
+    "takes a value that has an order",
+  );
 });

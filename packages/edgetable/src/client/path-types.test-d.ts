@@ -17,6 +17,16 @@ const shop = node({
 const near = edge({ from: "shop", to: "shop", schema: z.object({ route: z.object({ metres: z.number() }) }) });
 const db = defineGraph({ table: "Shops", nodes: { shop }, edges: { near }, indexes: { byName: { entries: { shop: "shopId" } } } }).connect();
 
+test("booleans have no order", () => {
+  const flag = node({ key: "FLAG#{flagId}", schema: z.object({ flagId: z.string(), on: z.boolean(), level: z.union([z.boolean(), z.number()]) }) });
+  const flags = defineGraph({ table: "Flags", nodes: { flag }, edges: {}, indexes: { byOn: { entries: { flag: "on:boolean" } } } }).connect();
+  void (() => flags.find("flag").where({ on: true, level: { gt: 5, ne: true } }));
+  // @ts-expect-error DynamoDB compares no booleans
+  void (() => flags.find("flag").where({ on: { gte: false } }));
+  // @ts-expect-error nor a boolean among other values
+  void (() => flags.find("flag").where({ level: { between: [false, 5] } }));
+});
+
 describe("paths into attributes", () => {
   test("filters and conditions compare the value at a path", () => {
     void (() => db.find("shop").where({ "address.city": "Lisbon", "address.geo.lat": { gt: 38 }, "tags[0]": { beginsWith: "a" } }));

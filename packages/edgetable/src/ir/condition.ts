@@ -23,12 +23,12 @@ export const RANGES: ReadonlySet<ComparisonOperator> = new Set(["lt", "lte", "gt
 export interface Comparisons<T, Whole = T> {
   readonly eq?: Whole;
   readonly ne?: Whole;
-  readonly lt?: T;
-  readonly lte?: T;
-  readonly gt?: T;
-  readonly gte?: T;
+  readonly lt?: Exclude<T, boolean>;
+  readonly lte?: Exclude<T, boolean>;
+  readonly gt?: Exclude<T, boolean>;
+  readonly gte?: Exclude<T, boolean>;
   /** Inclusive at both ends. */
-  readonly between?: readonly [T, T];
+  readonly between?: readonly [Exclude<T, boolean>, Exclude<T, boolean>];
   /** For strings. */
   readonly beginsWith?: string extends T ? string : T extends string ? string : never;
   /** A substring of a string, or a member of a list or set. */

@@ -168,7 +168,9 @@ const expandChoices = (catalog: Catalog, expand: Expand, { known, ranged }: Give
   // Edges of an index that projects a part of them would lack the rest: it is read where no other path leads to them.
   const whole = ordered.filter((path) => path.index.projection === "ALL");
   const { rows: degree } = assumedEdges(entry.definition, expand.direction === "out" ? "from" : "to");
-  const choices = (whole.length > 0 ? whole : ordered).map((path) => priced(catalog, path, edgeRows(catalog, path, { degree, known, ranged })));
+  const choices = (whole.length > 0 ? whole : ordered).map((path) =>
+    priced(catalog, path, edgeRows(catalog, path, { degree, known, ranged })),
+  );
   return ranked(choices, { known, ranged }, true);
 };
 

@@ -57,29 +57,32 @@ test("nor is it selected there; what the index holds is", async () => {
   ).toEqual([{ name: "Old", stopId: "a" }]);
 });
 
-test.each(["KEYS_ONLY", ["color"]] as const)("neighbours come whole, from their partition, though an index of %s takes a condition", async (projection) => {
-  const schema = z.object({ color: text, size: text });
-  const graph = defineGraph({
-    table: engine.freshTableName("neighbours"),
-    nodes: { a: node({ key: "A#{id}", schema: z.object({ id: text }) }), b: node({ key: "B#{id}", schema: z.object({ id: text }) }) },
-    edges: { has: edge({ from: "a", to: "b", schema }) },
-    indexes: { byColor: { entries: { has: "color" }, projection } },
-  });
-  const has = graph.connect({ transport: engine.transport });
-  await has.table.create();
-  const [a, b] = [{ id: "1" }, { id: "2" }];
-  await has.a.create(a).orThrow();
-  await has.b.create(b).orThrow();
-  await has.has.link(a, b, { color: "red", size: "L" }).orThrow();
-  const whole = { from: a, to: b, color: "red", size: "L" };
-  for (const neighbours of [has.a(a).out("has"), has.b(b).in("has")]) {
-    expect(await neighbours.where({ color: "red" }).edges()).toEqual([whole]);
-    expect(await neighbours.where({ color: "red" }).entries()).toMatchObject([{ edge: whole }]);
-    expect(await neighbours.where({ color: { beginsWith: "r" }, size: "L" }).edges()).toEqual([whole]);
-    expect(await neighbours.where({ color: "red", size: "L" }).count()).toBe(1);
-  }
-  expect((await has.a(a).out("has").where({ color: "red", size: "L" }).in("has").ids()).items).toEqual([a]);
-  // The index that the caller names is asked for what it holds.
-  const named = has.a(a).out("has").using("byColor").where({ color: "red" });
-  expect(await named.edges()).toEqual([projection === "KEYS_ONLY" ? { from: a, to: b } : { from: a, to: b, color: "red" }]);
-});
+test.each(["KEYS_ONLY", ["color"]] as const)(
+  "neighbours come whole, from their partition, though an index of %s takes a condition",
+  async (projection) => {
+    const schema = z.object({ color: text, size: text });
+    const graph = defineGraph({
+      table: engine.freshTableName("neighbours"),
+      nodes: { a: node({ key: "A#{id}", schema: z.object({ id: text }) }), b: node({ key: "B#{id}", schema: z.object({ id: text }) }) },
+      edges: { has: edge({ from: "a", to: "b", schema }) },
+      indexes: { byColor: { entries: { has: "color" }, projection } },
+    });
+    const has = graph.connect({ transport: engine.transport });
+    await has.table.create();
+    const [a, b] = [{ id: "1" }, { id: "2" }];
+    await has.a.create(a).orThrow();
+    await has.b.create(b).orThrow();
+    await has.has.link(a, b, { color: "red", size: "L" }).orThrow();
+    const whole = { from: a, to: b, color: "red", size: "L" };
+    for (const neighbours of [has.a(a).out("has"), has.b(b).in("has")]) {
+      expect(await neighbours.where({ color: "red" }).edges()).toEqual([whole]);
+      expect(await neighbours.where({ color: "red" }).entries()).toMatchObject([{ edge: whole }]);
+      expect(await neighbours.where({ color: { beginsWith: "r" }, size: "L" }).edges()).toEqual([whole]);
+      expect(await neighbours.where({ color: "red", size: "L" }).count()).toBe(1);
+    }
+    expect((await has.a(a).out("has").where({ color: "red", size: "L" }).in("has").ids()).items).toEqual([a]);
+    // The index that the caller names is asked for what it holds.
+    const named = has.a(a).out("has").using("byColor").where({ color: "red" });
+    expect(await named.edges()).toEqual([projection === "KEYS_ONLY" ? { from: a, to: b } : { from: a, to: b, color: "red" }]);
+  },
+);

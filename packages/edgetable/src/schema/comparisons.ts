@@ -28,11 +28,20 @@ export const invalidCondition = (path: string, message: string, details: Readonl
 export const isListOf = (operand: unknown, min: number, max: number): boolean =>
   Array.isArray(operand) && operand.length >= min && operand.length <= max && !operand.includes(undefined);
 
+// "a BETWEEN b AND c", "<" and the like compare numbers, strings and binary (Condition and filter expressions, DynamoDB).
+const hasOrder = (operand: unknown): boolean =>
+  typeof operand !== "boolean" && operand !== null && !Array.isArray(operand) && !(operand instanceof Set) && !isMap(operand);
+
 /** True if the comparison takes the operand, and what it takes. */
 const takes = (operator: ComparisonOperator, operand: unknown): readonly [fits: boolean, takes: string] => {
   switch (operator) {
     case "between":
-      return [isListOf(operand, 2, 2), "a list of two values"];
+      return [isListOf(operand, 2, 2) && (operand as readonly unknown[]).every(hasOrder), "a list of two values that have an order"];
+    case "lt":
+    case "lte":
+    case "gt":
+    case "gte":
+      return [hasOrder(operand), "a value that has an order: a string, a number, a date or bytes"];
     case "in":
       // "IN: up to 100 values", Limits in DynamoDB.
       return [isListOf(operand, 1, 100), "a list of 1 to 100 values"];
