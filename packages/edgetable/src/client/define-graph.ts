@@ -98,7 +98,7 @@ export const defineGraph = <
    */
   readonly indexes?: Readonly<Record<string, ValueIndex<IndexEntries<NoInfer<N>, NoInfer<E>, NoInfer<P>, Indexed>>>>;
   readonly layout?: L;
-  /** Stream, deletion protection and point-in-time recovery of the table, which a migration sets. @default left as they are */
+  /** Stream, deletion protection and point-in-time recovery of the table: a new table has them, a migration sets them. @default left as they are */
   readonly settings?: TableSettings;
 }): Graph<N, E, P, L extends Layout ? string : Indexed | ""> => {
   const catalog = assertModel(withVerbatim(withFields(definition as GraphDefinition)));

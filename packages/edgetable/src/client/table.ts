@@ -12,7 +12,8 @@ const TABLE_DEADLINE = 600_000;
 export interface CreateTableOptions extends RunOptions {
   /**
    * True to let the table record its changes, with each item's state before and after, for `edgetable/streams`. Also
-   * enables the stream of a table that exists. @default false: a stream is left as it is
+   * enables the stream of a table that exists. @default a new table has one if the model's `settings` say so; that of an
+   * existing one is left as it is
    */
   readonly stream?: boolean | undefined;
 }
@@ -20,7 +21,7 @@ export interface CreateTableOptions extends RunOptions {
 /** The table behind a connection. */
 export interface TableAdmin {
   /**
-   * Creates the table with all its indexes, on demand, and waits until it is active. Leaves a table as it is that
+   * Creates the table with all its indexes and the model's `settings`, on demand, and waits until it is active. Leaves a table as it is that
    * exists and fits the model, or that another client creates at the same time: `created` is then false. If the table
    * is being deleted, waits until it is gone. A record of the table's model that lacks kinds of items gets them, so that
    * a later change of their order is noticed: one GetItem and, where it lacks some, one UpdateItem.

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph } from "../client/define-graph.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { node } from "../schema/definition.ts";
+import { node, type TableSettings } from "../schema/definition.ts";
 import { virtualClock } from "@edgetable/testing";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import type { Operation } from "../transport/operations.ts";
@@ -164,4 +164,43 @@ test("an index key of several attributes is refused with the engine's words, and
       /Key Schema.*This engine lacks index keys of several attributes \("both"\): use DynamoDB or moto/,
     ) as unknown,
   });
+});
+
+test("a new table has the stream, the protection and the backups that the model's settings name, and an old one stays as it is", async () => {
+  const settings = { stream: true, deletionProtection: true, pointInTimeRecovery: true };
+  const inputs: unknown[] = [];
+  const open = (wanted: TableSettings | undefined, knowsBackups = true) => {
+    const student = node({ key: "STUDENT#{id}", schema: z.object({ id: z.string() }) });
+    const graph = defineGraph({ table, nodes: { student }, ...(wanted && { settings: wanted }) });
+    const send: Transport["send"] = async (operation, input, options) => {
+      if (operation !== "UpdateContinuousBackups") return engine.transport.send(operation, input, options);
+      inputs.push(input);
+      if (!knowsBackups) throw new EdgetableError("execute.rejected", "unknown", { details: { fault: "UnknownOperationException" } });
+      return { ContinuousBackupsDescription: {} } as never;
+    };
+    return graph.connect({ transport: { send, close: () => undefined } });
+  };
+  const found = async () => {
+    const { Table } = await engine.transport.send("DescribeTable", { TableName: table });
+    return { stream: Table?.StreamSpecification?.StreamEnabled ?? false, deletionProtection: Table?.DeletionProtectionEnabled ?? false };
+  };
+  expect(await open(settings).table.create()).toEqual({ created: true });
+  expect(await found()).toEqual({ stream: true, deletionProtection: true });
+  expect(inputs).toEqual([{ TableName: table, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } }]);
+  expect((await open(settings, false).migrations.plan()).steps).toEqual([]);
+  await open(settings).table.create();
+  expect(inputs).toHaveLength(1);
+
+  table = engine.freshTableName("administered");
+  expect(await open(settings, false).table.create()).toEqual({ created: true });
+  expect(inputs).toHaveLength(2);
+
+  for (const wanted of [undefined, { stream: false, deletionProtection: false, pointInTimeRecovery: false }]) {
+    table = engine.freshTableName("administered");
+    await open(wanted).table.create();
+    expect(await found()).toEqual({ stream: false, deletionProtection: false });
+    expect(inputs).toHaveLength(2);
+    await open(settings).table.create();
+    expect(await found()).toEqual({ stream: false, deletionProtection: false });
+  }
 });

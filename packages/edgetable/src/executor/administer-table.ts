@@ -149,19 +149,36 @@ const recordNewKinds = async (session: Session, context: CallContext): Promise<v
   }
 };
 
-/** Creates the table and waits until it is active. A table that exists, or is created meanwhile, has to fit the model. */
+/** Lets a new table be restored to a point in time, if the model says so and the service has that. */
+const enableRecovery = async (session: Session, context: CallContext): Promise<void> => {
+  const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
+  try {
+    await session.send("UpdateContinuousBackups", { TableName: session.catalog.table, PointInTimeRecoverySpecification }, context);
+  } catch (error) {
+    // Local engines lack it (docs/engines.md).
+    if (!isEdgetableError(error) || error.details["fault"] !== "UnknownOperationException") throw error;
+  }
+};
+
+/**
+ * Creates the table and waits until it is active. A table that exists, or is created meanwhile, has to fit the model; its
+ * settings stay as they are.
+ */
 export const createTable = async (
   session: Session,
   context: CallContext,
   { stream = false }: { readonly stream?: boolean | undefined } = {},
 ): Promise<{ readonly created: boolean }> => {
   const { catalog } = session;
+  const { settings = {} } = catalog.definition;
+  const input = createTableInput(catalog, stream || settings.stream === true);
+  const protection = settings.deletionProtection === true && { DeletionProtectionEnabled: true };
   const existing = await waitWhile(session, context, (table) => table?.TableStatus === "DELETING");
   if (existing) refuseDifferences(catalog.table, compareTable(catalog, existing));
   const exists = (error: EdgetableError): boolean => error.details["fault"] === "ResourceInUseException";
   const send = async (): Promise<void> => {
     try {
-      await session.send("CreateTable", createTableInput(catalog, stream), context);
+      await session.send("CreateTable", { ...input, ...protection }, context);
     } catch (error) {
       const several = catalog.indexes.find(({ partitionKeys, sortKeys }) => partitionKeys[1] ?? sortKeys[1]);
       if (!several || !isEdgetableError(error, "execute.rejected") || !/key ?schema/i.test(error.message)) throw error;
@@ -182,6 +199,7 @@ export const createTable = async (
   if (table && !existing && !created) refuseDifferences(catalog.table, compareTable(catalog, table));
   await enableExpiry(session, context);
   if (stream && !created) await enableStream(session, context);
+  if (created && settings.pointInTimeRecovery === true) await enableRecovery(session, context);
   // A table in a layout of its own may be read by programs that do not know Edgetable: it has no record until it is migrated.
   if (catalog.escapes) await (created ? recordModel : recordNewKinds)(session, context);
   else if (created) noteComplete(session);

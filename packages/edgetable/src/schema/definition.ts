@@ -454,7 +454,7 @@ export const part = <
 ): PartDefinition<Of, Key, Schema, NoInfer<Copies>, NoInfer<Fixed>, KeptIn<Version, Times>> =>
   Object.freeze({ kind: "part", ...options }) as never;
 
-/** Settings of the table beside its keys and indexes. A migration brings the table to have them. */
+/** Settings of the table beside its keys and indexes. A new table has them; a migration brings one that exists to have them. */
 export interface TableSettings {
   /** Whether the table records its changes, with the item before and after each. @default left as it is */
   readonly stream?: boolean;
@@ -475,7 +475,7 @@ export interface GraphDefinition {
   readonly indexes?: Readonly<Record<string, ValueIndex>>;
   /** The layout of an existing table. @default Edgetable's own */
   readonly layout?: Layout;
-  /** Stream, deletion protection and point-in-time recovery of the table, which a migration sets. @default left as they are */
+  /** Stream, deletion protection and point-in-time recovery of the table: a new table has them, a migration sets them. @default left as they are */
   readonly settings?: TableSettings;
 }
 

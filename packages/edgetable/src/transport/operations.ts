@@ -201,6 +201,7 @@ export interface CreateTableInput {
   readonly GlobalSecondaryIndexes?: readonly GlobalSecondaryIndex[];
   readonly BillingMode?: "PAY_PER_REQUEST" | "PROVISIONED";
   readonly StreamSpecification?: StreamSpecification;
+  readonly DeletionProtectionEnabled?: boolean;
 }
 /** What a record of a stream holds of its item. */
 export type StreamViewType = "KEYS_ONLY" | "NEW_IMAGE" | "OLD_IMAGE" | "NEW_AND_OLD_IMAGES";
