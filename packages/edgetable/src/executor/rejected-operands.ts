@@ -1,11 +1,21 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { keyShown, type PlannedItem } from "../ir/write-plan.ts";
+import type { Catalog, Shape } from "../schema/catalog.ts";
 import { pathText } from "../schema/attribute-path.ts";
 import type { CancellationReason } from "../transport/operations.ts";
 
 const isTooLong = (message: string | undefined): boolean => message !== undefined && /38 |magnitude|overflow/i.test(message);
 // Behind an average: the attributes with its sum and number.
 const ownName = (attribute: string): string => attribute.replace(/^~(?:sum|count)#/, "");
+
+/** The counts among the attributes of a shape's items: no number of rows has so many digits. */
+const countsOf = ({ facts }: Catalog, shape: Shape | undefined): ReadonlySet<string> =>
+  new Set(
+    [...facts.aggregates, ...facts.summaries].flatMap((fact) => {
+      const isIts = ("node" in fact ? fact.node : fact.edge) === shape?.definition;
+      return isIts && fact.operation === "count" ? [fact.attribute] : [];
+    }),
+  );
 
 const isWrongType = (message: string | undefined): boolean =>
   message !== undefined && /incorrect data type|requires two list/i.test(message);
@@ -22,7 +32,7 @@ const operandsOf = ({ item }: PlannedItem): readonly string[] => {
  * DynamoDB refuses a number with more than 38 digits, and an operand of another type than the attribute, without saying which:
  * the error with the attributes that it may be.
  */
-export const withAttributes = (error: unknown, items: readonly PlannedItem[]): unknown => {
+export const withAttributes = (catalog: Catalog, error: unknown, items: readonly PlannedItem[]): unknown => {
   if (!isEdgetableError(error, "execute.rejected")) return error;
   const reasons = error.details["reasons"] as readonly CancellationReason[] | undefined;
   if (isWrongType(error.message) || reasons?.some(({ Message }) => isWrongType(Message))) {
@@ -43,7 +53,9 @@ export const withAttributes = (error: unknown, items: readonly PlannedItem[]): u
   if (!isTooLong(error.message) && !reasons?.some(({ Message }) => isTooLong(Message))) return error;
   const sums = items.flatMap(({ item }, at) => {
     if (item.kind !== "update" || (reasons && !isTooLong(reasons[at]?.Message))) return [];
-    const attributes = [...new Set(Object.keys(item.changes.add).map(ownName))].filter((name) => !name.startsWith("~"));
+    const counted = countsOf(catalog, item.shape);
+    const names = new Set(Object.keys(item.changes.add).map(ownName));
+    const attributes = [...names].filter((name) => !name.startsWith("~") && !counted.has(name));
     return attributes.map((attribute) => `"${attribute}" of ${keyShown(item.key)}`);
   });
   if (sums.length === 0) return error;

@@ -241,9 +241,9 @@ const ambiguous = (cause: EdgetableError, found?: FoundItem): EdgetableError =>
   );
 
 /** The error of a write. If an attempt may have taken effect it says so, and is retryable only if a second call does no harm. */
-const errorOf = async (error: unknown, { items, repeatable }: Ready): Promise<unknown> => {
+const errorOf = async ({ catalog }: Session, error: unknown, { items, repeatable }: Ready): Promise<unknown> => {
   if (!isEdgetableError(error)) return error;
-  if (error.code === "execute.rejected") return (await import("./rejected-operands.ts")).withAttributes(error, items);
+  if (error.code === "execute.rejected") return (await import("./rejected-operands.ts")).withAttributes(catalog, error, items);
   return withEffect(error, repeatable);
 };
 
@@ -273,7 +273,7 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
     return done(output.Attributes);
   } catch (error) {
     if (plan.once && isAmbiguous(error) && error.retryable) throw ambiguous(error);
-    if (!isFailedCondition(error)) throw await errorOf(error, plan);
+    if (!isFailedCondition(error)) throw await errorOf(session, error, plan);
     const found = error.details["item"] as Item | undefined;
     const result = refused(sending, [{ planned, found }], error);
     if (error.details["afterAmbiguity"] === true) {
@@ -306,7 +306,7 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
       const planned = plan.items[at];
       if (planned && Code === "ConditionalCheckFailed") refusals.push({ planned, found });
     }
-    if (refusals.length === 0) throw await errorOf(error, plan);
+    if (refusals.length === 0) throw await errorOf(session, error, plan);
     return refused(sending, refusals, error as EdgetableError);
   }
 };
