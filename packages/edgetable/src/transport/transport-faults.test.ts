@@ -220,17 +220,23 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
     });
   });
 
-  test.each(["", "5", "null", "true", "[1]", '"ok"'])(
-    "a write that is answered with %j and DynamoDB's headers is not acknowledged",
-    async (body) => {
-      const endpoint = await serve((socket) => socket.write(json(body, signed)));
-      await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({
-        code: "execute.connection",
-        retryable: true,
-        details: { ambiguous: true },
-      });
-    },
-  );
+  const chunked = (body: string, headers: string): string =>
+    `HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.0\r\n${headers}transfer-encoding: chunked\r\n\r\n${
+      body === "" ? "" : `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n`
+    }0\r\n\r\n`;
+
+  test.each(
+    ["", "5", "null", "true", "[1]", '"ok"', "[]", "12", '""', "  "].flatMap((body) =>
+      [json, chunked].map((how) => [body, how.name, how] as const),
+    ),
+  )("a write that is answered with %j and DynamoDB's headers is not acknowledged: %s", async (body, _, answered) => {
+    const endpoint = await serve((socket) => socket.write(answered(body, signed)));
+    await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({
+      code: "execute.connection",
+      retryable: true,
+      details: { ambiguous: true },
+    });
+  });
 
   test.each([
     ["GetItem", get, '{"Item":5}'],
@@ -278,6 +284,14 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
     if (name === "sdk" && body.includes("null")) return void (await sent.catch((error) => expect(error.code).toBe("execute.connection")));
     await expect(sent).rejects.toMatchObject({ code: "execute.connection", details: { ambiguous: true } });
   });
+
+  test.each([json, chunked].map((how) => [how.name, how] as const))(
+    "a write that is answered with {} is acknowledged: %s",
+    async (_, how) => {
+      const endpoint = await serve((socket) => socket.write(how("{}", signed)));
+      expect(await open(endpoint).send("PutItem", put)).toEqual({});
+    },
+  );
 
   test.each([
     ["GetItem", get, "{}", {}],

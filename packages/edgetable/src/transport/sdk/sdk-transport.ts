@@ -195,7 +195,7 @@ const limitAttempt = (attempt: Attempt, { signal, timeout }: SendOptions): Limit
   };
 };
 
-/** Whether a successful answer has DynamoDB's headers, and the length of an object; undefined if the client shows no headers, as a stub. */
+/** Whether a successful answer is an object with DynamoDB's headers; undefined if the client shows no answer, as a stub. */
 interface Sender {
   signed?: boolean;
 }
@@ -203,20 +203,40 @@ interface Sender {
 // The SDK gives no body, `null` and `[1]` as an object without members, which only `{}` is.
 const MAY_BE_EMPTY: ReadonlySet<string | undefined> = new Set(["2", undefined]);
 
-/** Reads an answer's headers, which the SDK's output no longer has. */
+interface Answer {
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  body?: unknown;
+}
+
+const isStream = (body: unknown): body is AsyncIterable<Uint8Array> =>
+  typeof body === "object" && body !== null && Symbol.asyncIterator in body;
+
+/** True if an answer without members may be an object. Reads its body, which the SDK takes as bytes too. */
+const holdsObject = async (answer: Answer): Promise<boolean> => {
+  const { body, headers } = answer;
+  if (!isStream(body) || headers?.["content-encoding"] !== undefined) return true;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  answer.body = bytes;
+  return bytes.toString().trimStart().startsWith("{");
+};
+
+/** Looks at an answer before the SDK reads it: its output no longer tells. */
 const watchSender = (command: Command, sender: Sender): void => {
   command.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
-      const { headers } = result.response as { readonly headers?: Readonly<Record<string, string | undefined>> };
-      sender.signed =
-        MAY_BE_EMPTY.has(headers?.["content-length"]) &&
-        (headers?.["x-amzn-requestid"] !== undefined ||
-          headers?.["x-amz-crc32"] !== undefined ||
-          headers?.["content-type"]?.startsWith("application/x-amz-json") === true);
+      const answer = result.response as Answer;
+      const { headers } = answer;
+      const isSigned =
+        headers?.["x-amzn-requestid"] !== undefined ||
+        headers?.["x-amz-crc32"] !== undefined ||
+        headers?.["content-type"]?.startsWith("application/x-amz-json") === true;
+      sender.signed = isSigned && MAY_BE_EMPTY.has(headers?.["content-length"]) && (await holdsObject(answer));
       return result;
     },
-    { step: "deserialize", name: "edgetableSender" },
+    { step: "deserialize", name: "edgetableSender", priority: "low" },
   );
 };
 
