@@ -1,7 +1,7 @@
 import type { CsvExportOptions } from "../client/csv-types.ts";
 import type { AnyNode } from "../schema/definition.ts";
 import { validate } from "../schema/check-values.ts";
-import { attributeSchemas, type StandardSchema } from "../schema/standard-schema.ts";
+import { attributeSchemas, type SchemaIssue, type StandardSchema } from "../schema/standard-schema.ts";
 import { readNumber } from "./field-value.ts";
 
 /** What a text may stand for, where the attribute takes no text. A schema does not tell its types: they are tried in this order. */
@@ -29,14 +29,26 @@ const readings: readonly ((text: string) => unknown)[] = [
 
 const LONGEST_JSON = 400_000;
 
+/** What vendors call a value of another type: "invalid_type" and "invalid_union" of zod, "schema" of valibot, "domain" of arktype. */
+const OTHER_TYPE: ReadonlySet<unknown> = new Set(["invalid_type", "invalid_union", "schema", "domain"]);
+
 /** The fault that a schema finds in an attribute; undefined where it finds none. */
-const faultIn = async (schema: StandardSchema | undefined, name: string, value: unknown): Promise<string | undefined> => {
+const faultIn = async (schema: StandardSchema | undefined, name: string, value: unknown): Promise<Fault | undefined> => {
   if (!schema) return undefined;
   const one = attributeSchemas(schema)?.each[name];
   const { issues = [] } = await validate(one ?? schema, one ? value : { [name]: value }, `"${name}"`);
   const stepOf = (step: PropertyKey | { readonly key: PropertyKey } | undefined): unknown => (typeof step === "object" ? step.key : step);
-  return issues.find(({ path }) => one !== undefined || stepOf(path?.[0]) === name)?.message;
+  const issue: (SchemaIssue & { readonly code?: unknown; readonly kind?: unknown }) | undefined = issues.find(
+    ({ path }) => one !== undefined || stepOf(path?.[0]) === name,
+  );
+  return issue && { message: issue.message, isOfType: OTHER_TYPE.has(issue.code ?? issue.kind) };
 };
+
+interface Fault {
+  readonly message: string;
+  /** True if the value is of another type than those that the schema takes. */
+  readonly isOfType: boolean;
+}
 
 /** A cell as the value of an attribute, or why it is none. */
 export type ReadCell = { readonly value: unknown } | { readonly fault: string };
@@ -46,7 +58,7 @@ export const attributeReader = ({ schema }: AnyNode): ((name: string, text: stri
   const learnt = new Map<string, (typeof readings)[number]>();
   return async (name, text) => {
     const known = learnt.get(name);
-    let first: string | undefined;
+    let first: Fault | undefined;
     for (const reading of known ? [known, ...readings] : readings) {
       const value = reading(text);
       if (value === undefined) continue;
@@ -55,9 +67,10 @@ export const attributeReader = ({ schema }: AnyNode): ((name: string, text: stri
         learnt.set(name, reading);
         return { value };
       }
-      first ??= fault;
+      // What a value of the right type lacks says more than that others are of another one.
+      if (!first || (first.isOfType && !fault.isOfType)) first = fault;
     }
-    return { fault: first ?? "it does not fit" };
+    return { fault: first?.message ?? "it does not fit" };
   };
 };
 
