@@ -212,3 +212,32 @@ test("values that are set while one of their fields gets another type are all se
     expect(await db.issue.values({ issueId: "i1" }).get()).toEqual(expected ? { size: expected, note } : { note });
   }
 });
+
+test.each(["while its values are checked", "between two passes"])(
+  "a change that is aborted in a wait, %s, says that it can be resumed, and is",
+  async (when) => {
+    const { fields, set, sorted } = await open(2);
+    await fields.define({ fieldId: "size", name: "Size", type: "text" });
+    await set(1, "10");
+    await set(2, "9");
+    const stop = new AbortController();
+    const options = { indexLag: 600_000, ...(when === "between two passes" ? { losing: "remove" as const } : {}) };
+    const changing = fields.retype("size", { type: "number" }, options).run({ signal: stop.signal });
+    const state = when === "between two passes" ? "converting" : "checking";
+    void expect
+      .poll(async () => (await fields.list())[0], { timeout: 20_000 })
+      .toMatchObject({ state })
+      .then(() => stop.abort("enough"));
+    await expect(changing).rejects.toMatchObject({
+      code: "execute.aborted",
+      message: expect.stringMatching(
+        /^The job "retype issue size .*" was aborted[.] Completed work is kept; call again to resume[.]$/,
+      ) as unknown,
+    });
+    expect(await fields.retype("size", { type: "number" }, quick)).toMatchObject({ field: { type: "number" } });
+    expect(await sorted()).toEqual([
+      [2, 9],
+      [1, 10],
+    ]);
+  },
+);

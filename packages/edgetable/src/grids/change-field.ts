@@ -84,12 +84,17 @@ async function* valuesOf(change: Change, field: StoredField): AsyncGenerator<rea
   } while (after !== undefined);
 }
 
+/** @throws {execute.aborted} {job.busy} which say how to resume */
+const waitForIndex = async ({ model, indexLag, job }: Change): Promise<void> => {
+  await model.driver.session.effects.sleep(indexLag, job.signal).catch(() => undefined);
+  job.check();
+};
+
 /** Works on the values of a field until none is found: the index then shows everything that was written before. */
 const untilNone = async (change: Change, field: StoredField, work: (one: PlacedValue) => Promise<Cost>): Promise<void> => {
-  const { effects } = change.model.driver.session;
   for (;;) {
     let found = 0;
-    await effects.sleep(change.indexLag, change.job.signal);
+    await waitForIndex(change);
     for await (const values of valuesOf(change, field)) {
       change.job.check();
       found += values.length;
@@ -170,7 +175,7 @@ const isSameType = (a: Field, b: Field): boolean => {
 const checkAll = async (change: Change, to: Field): Promise<void> => {
   const field = await changeField(change, (one, list) => ({ ...one, state: "checking", other: { ...to, generation: list.next } }));
   if (!field) return;
-  await change.model.driver.session.effects.sleep(change.indexLag, change.job.signal);
+  await waitForIndex(change);
   const found = await lossesOf(change, field, to);
   if (found.lost === 0) return;
   await changeField(change, bare);
