@@ -13,6 +13,7 @@ import { type FollowedRow, gridNames } from "../schema/grid-parts.ts";
 import { isSystemItem } from "../schema/system-kinds.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
+import { sideBySide } from "../util/side-by-side.ts";
 import { type FieldList, readList } from "./field-list.ts";
 import { type AskedItem, type GridModel, gridModel, parentOf, readItems, rowIn } from "./grid-model.ts";
 import {
@@ -239,16 +240,13 @@ export const followRows = async (
   const failed: FailedRow[] = [];
   let changed = 0;
   for (let at = 0; at < ids.length; at += ROWS) {
-    const seen = (await readRows(model, ids.slice(at, at + ROWS), context)).values();
-    const worker = async (): Promise<void> => {
-      for (const one of seen)
-        try {
-          changed += await followOne(model, one, context);
-        } catch (error) {
-          failed.push({ row: { node: model.node.name, id: one.id }, error: error as Error });
-        }
-    };
-    await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+    await sideBySide(await readRows(model, ids.slice(at, at + ROWS), context), CONCURRENCY, async (one) => {
+      try {
+        changed += await followOne(model, one, context);
+      } catch (error) {
+        failed.push({ row: { node: model.node.name, id: one.id }, error: error as Error });
+      }
+    });
   }
   return { changed, failed };
 };

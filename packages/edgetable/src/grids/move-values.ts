@@ -11,6 +11,7 @@ import type { MoveState } from "../executor/model-record.ts";
 import { isSystemItem } from "../schema/system-kinds.ts";
 import type { Item } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
+import { sideBySide } from "../util/side-by-side.ts";
 import { changeList, type FieldList, listOf, readList } from "./field-list.ts";
 import { type GridModel, gridModel, idOf, parentOf } from "./grid-model.ts";
 import { followRows, itemWrites, readRows, type RowState, writeItems } from "./keep-values.ts";
@@ -168,11 +169,7 @@ const takePage = async (move: Move, items: readonly Item[], context: CallContext
     if (row["follows"] === undefined) rows.set(exactText(id), id);
   }
   for (const parent of parents) await prepared(move, await readList(model, parent, context));
-  const seen = (await readRows(model, [...rows.values()], context)).values();
-  const worker = async (): Promise<void> => {
-    for (const one of seen) await moveRow(move, one, context);
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  await sideBySide(await readRows(model, [...rows.values()], context), CONCURRENCY, async (one) => moveRow(move, one, context));
 };
 
 /** Reads the table from where the pass stands to its end, strongly consistent, and does what `take` does with each page. */

@@ -94,12 +94,15 @@ const endedForms = (catalog: Catalog, current: RecordedModel | undefined, model:
   return { refusals: [...refusals], notes: [...notes] };
 };
 
+/** A node, edge or part of the model by its name. */
+const named = ({ nodes, edges, parts }: Catalog, name: string) => (own(nodes, name) ?? own(edges, name) ?? own(parts, name))!.definition;
+
 /** Says that rows may hold texts that an enumeration does not take; undefined where all that they held fit. */
 const changedValues = (definition: string, name: string, allowed: readonly string[], before: readonly string[] | undefined) => {
   const refused = before?.filter((value) => !allowed.includes(value));
   if (refused?.length === 0) return undefined;
   const held = refused ? refused.map((value) => JSON.stringify(value)).join(", ") : "any text";
-  return `Rows of "${definition}" may hold ${held} as "${name}", which the schema does not take now: the migration changes no value. edgetable verify names these rows; write one of the schema's values to them before programs rely on it.`;
+  return `Rows of "${definition}" may hold ${held} as "${name}", which the schema does not take now. Write other values to these rows, which edgetable verify names, before programs rely on it.`;
 };
 
 /** Attributes that existing rows lack or hold in another type, as far as the record and the schemas tell. No migration changes them. */
@@ -115,7 +118,7 @@ export const changedTypes = (catalog: Catalog, current: RecordedModel | undefine
       );
     const known = new Set(formerIn(model.items).map(([name]) => name));
     const recorded = formerIn(current?.model.items ?? {});
-    const { schema } = (own(catalog.nodes, definition) ?? own(catalog.edges, definition) ?? own(catalog.parts, definition))!.definition;
+    const { schema } = named(catalog, definition);
     for (const [name, is] of Object.entries(now)) {
       if (known.has(name) || recorded.some((names) => names.includes(name))) continue;
       const was = own(before, name);
@@ -171,7 +174,7 @@ export const changedTimes = (catalog: Catalog, current: RecordedModel | undefine
 
 /** Whether the model says that rows of the definition may lack their times. */
 const mayLack = (catalog: Catalog, name: string): boolean => {
-  const { timestamps } = (own(catalog.nodes, name) ?? own(catalog.edges, name) ?? own(catalog.parts, name))!.definition;
+  const { timestamps } = named(catalog, name);
   return typeof timestamps === "object" && timestamps.optional === true;
 };
 

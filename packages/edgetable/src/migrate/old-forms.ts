@@ -1,23 +1,15 @@
 import type { Term, UpdateStep } from "../ir/write-plan.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
 import { otherForm } from "../executor/scan/other-forms.ts";
-import { decodeValue, encodeDate, encodeValue } from "../requests/attribute-value.ts";
+import { encodeDate, encodeValue } from "../requests/attribute-value.ts";
 import { keyOfItem } from "../requests/encode-item.ts";
-import { type Catalog, definitionOf, type Shape } from "../schema/catalog.ts";
-import { askSchema, attributeSchemas } from "../schema/standard-schema.ts";
+import { checkNewForm } from "../requests/former-fields.ts";
+import { type Catalog, definitionOf } from "../schema/catalog.ts";
+import { attributeSchemas } from "../schema/standard-schema.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { type Finding, unfitAs, unreadable } from "./stale-keys.ts";
 
 const STALE = { reason: "staleRead" } as const;
-
-/** True if what a field becomes in its new form would be taken for a value of the old one. Later, every write of it is refused. */
-const takesNew = ({ former }: Shape, field: string, value: unknown): boolean => {
-  const { old, now, retyping, stored } = former![field]!;
-  if (!retyping || stored === "new" || old !== now || value === null) return false;
-  const made = decodeValue(value instanceof Date ? encodeDate(value, field) : encodeValue(value, field));
-  const result = askSchema(retyping.from, made);
-  return result !== undefined && !result.issues;
-};
 
 /** Compares the form in which an item holds renamed and retyped attributes with the one that the model writes. */
 export const findOldForms = (catalog: Catalog, item: Item): Finding => {
@@ -40,10 +32,8 @@ export const findOldForms = (catalog: Catalog, item: Item): Finding => {
         const says = `"${field}" would not fit its schema: ${issue}.`;
         return unfitAs(catalog, item, { shape, attribute: field, problem: "notConvertible", says });
       }
-      if (takesNew(shape, field, value)) {
-        const says = `"${field}": \`from\` takes the new value too, so that it would be converted again. Make \`from\` stricter, or rename the attribute.`;
-        return unfitAs(catalog, item, { shape, attribute: field, problem: "notConvertible", says });
-      }
+      // Later, every write of what would be taken for an old value is refused.
+      checkNewForm(shape, field, value instanceof Date ? encodeDate(value, field) : encodeValue(value, field));
       const held = otherForm(shape, item, row, field);
       if (!held) continue;
       const { place, other, stored, wanted, elsewhere } = held;

@@ -11,7 +11,7 @@ import { wantedKeys } from "./backfill.ts";
 import { findOldForms } from "./old-forms.ts";
 import { costOf, type MigrationPlan, type MigrationStep, sizeOf } from "./plan-migration.ts";
 import { derivePrice, indexPrice, passPrice, reservePrice, reshardPrice, type StepPrice, type TableSize } from "./prices.ts";
-import { holdersIn, partitionOf } from "./sampled-holders.ts";
+import { holdersIn } from "./sampled-holders.ts";
 import { type Finding, findStaleKeys } from "./stale-keys.ts";
 import { changedItem, derivedAttributes, type PaidIndex, paidIndexes, updateUnits, withOthers } from "./update-units.ts";
 
@@ -25,8 +25,6 @@ interface Sample {
   readonly items: readonly Item[];
   /** True if these are all items of the table. */
   readonly isWhole: boolean;
-  /** The partitions of which there may be more items than these. */
-  readonly cut: ReadonlySet<string>;
 }
 
 // Each page is at most 1 MB: "Query and Scan: 1 MB of data" (ServiceQuotas), 128 read units.
@@ -41,9 +39,7 @@ const readSample = async (run: Run): Promise<Sample | undefined> => {
     const pages = await step(run, async (context) =>
       Promise.all(Array.from({ length: SEGMENTS }, async (_, Segment) => session.send("Scan", { ...input, Segment }, context))),
     );
-    const last = pages.flatMap(({ LastEvaluatedKey }) => (LastEvaluatedKey ? [LastEvaluatedKey] : []));
-    const cut = new Set(last.map((key) => partitionOf(session.catalog, key)));
-    return { items: pages.flatMap(({ Items = [] }) => Items), isWhole: last.length === 0, cut };
+    return { items: pages.flatMap(({ Items = [] }) => Items), isWhole: pages.every((page) => page.LastEvaluatedKey === undefined) };
   } catch (error) {
     if (isEdgetableError(error, "execute.accessDenied")) return undefined;
     throw error;
@@ -154,7 +150,7 @@ export const pricedBySample = async (run: Run, plan: MigrationPlan, table: Table
   // Of a sample, a bound that holds for 19 of 20 (two standard deviations; three items where there were none).
   const boundOf = (found: number): number =>
     sample.isWhole ? found : Math.min(all, Math.ceil(((found + 2 * Math.sqrt(found) + 3) / Math.max(1, sample.items.length)) * all));
-  const holdersOf = holdersIn(catalog, sample.items, sample.isWhole ? undefined : sample.cut);
+  const holdersOf = holdersIn(catalog, sample.items, sample.isWhole);
   const kinds = sample.items.map((item) => systemKindOf(catalog, item));
   const memos = kinds.filter((kind) => kind === "memo" || kind === "facts").length;
   const guards = kinds.filter((kind) => kind === "guard").length;

@@ -75,44 +75,43 @@ const valuesOfSchema = (schema: AnySchema): readonly string[] | undefined =>
     return isShort && values.every((value) => typeof value === "string") ? values : undefined;
   });
 
+/** What is told of each definition whose schema tells it. */
+const describeEach = <Told>(
+  { nodes, edges, parts }: Catalog,
+  tell: (each: Readonly<Record<string, AnySchema>>, schema: AnySchema | undefined) => Told | undefined,
+): Readonly<Record<string, Told>> => {
+  const all: Record<string, Told> = {};
+  for (const { name, definition } of [nodes, edges, parts].flatMap((kinds) => Object.values(kinds))) {
+    const each = definition.schema && attributeSchemas(definition.schema)?.each;
+    const told = each && tell(each, definition.schema);
+    if (told) all[name] = told;
+  }
+  return all;
+};
+
 /** The attributes that a row may lack by the schemas of a model, by definition. */
 export type DescribedOptional = Readonly<Record<string, readonly string[]>>;
 
 /** Names the attributes that a model's schemas do not require. */
-export const describeOptional = ({ nodes, edges, parts }: Catalog): DescribedOptional => {
-  const optional: Record<string, readonly string[]> = {};
-  for (const { name, definition } of [nodes, edges, parts].flatMap((all) => Object.values(all))) {
-    const each = definition.schema && attributeSchemas(definition.schema)?.each;
-    const names = Object.keys(each ?? {}).filter((attribute) => !requiresValue(definition.schema, attribute));
-    if (names.length > 0) optional[name] = names;
-  }
-  return optional;
-};
+export const describeOptional = (catalog: Catalog): DescribedOptional =>
+  describeEach(catalog, (each, schema) => {
+    const names = Object.keys(each).filter((attribute) => !requiresValue(schema, attribute));
+    return names.length > 0 ? names : undefined;
+  });
 
 /** Describes the attributes of a model's schemas. */
-export const describeTypes = ({ nodes, edges, parts }: Catalog): DescribedTypes => {
-  const types: Record<string, Readonly<Record<string, DescribedType>>> = {};
-  for (const { name, definition } of [nodes, edges, parts].flatMap((all) => Object.values(all))) {
-    const each = definition.schema && attributeSchemas(definition.schema)?.each;
-    if (each) types[name] = mapValues(each, typeOfSchema);
-  }
-  return types;
-};
+export const describeTypes = (catalog: Catalog): DescribedTypes => describeEach(catalog, (each) => mapValues(each, typeOfSchema));
 
 /** The texts that the enumerations of a model's schemas take, by definition and attribute. */
 export type DescribedValues = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
 /** Describes the attributes whose schemas are enumerations of texts. */
-export const describeValues = ({ nodes, edges, parts }: Catalog): DescribedValues => {
-  const values: Record<string, Readonly<Record<string, readonly string[]>>> = {};
-  for (const { name, definition } of [nodes, edges, parts].flatMap((all) => Object.values(all))) {
-    const each = definition.schema && attributeSchemas(definition.schema)?.each;
+export const describeValues = (catalog: Catalog): DescribedValues =>
+  describeEach(catalog, (each) => {
     const own: Record<string, readonly string[]> = {};
     for (const attribute in each) {
-      const taken = valuesOfSchema(each[attribute]);
+      const taken = valuesOfSchema(each[attribute]!);
       if (taken) own[attribute] = taken;
     }
-    if (Object.keys(own).length > 0) values[name] = own;
-  }
-  return values;
-};
+    return Object.keys(own).length > 0 ? own : undefined;
+  });

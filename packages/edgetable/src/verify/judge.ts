@@ -6,11 +6,8 @@ import type { Problem } from "./finding.ts";
 import { judgeAggregates, judgeCopies, judgeGuard } from "./judge-counts.ts";
 import { judgeCounters, judgeIdleCounter } from "./judge-counters.ts";
 import { judgeLead, judgeNodes, judgeSecond } from "./judge-edge.ts";
-import { judgeAlone, judgeMark, judgeOwnItem, judgeUnreadable } from "./judge-item.ts";
 import { judgeMarker, judgeMarkers } from "./judge-marker.ts";
 import { judgeStreamed, judgeUnshown } from "./judge-streamed.ts";
-import { judgeValues } from "./judge-values.ts";
-import { isDocument } from "./relations.ts";
 import { type Circumstances, itemAt, type Judging, type Need } from "./judging.ts";
 import { seeItem, type Seen, type SeenRow } from "./see-item.ts";
 
@@ -26,13 +23,6 @@ export interface Judgement {
 
 const judgeRow = (judging: Judging, seen: SeenRow): void => {
   const { catalog, circumstances } = judging;
-  if (circumstances.scope === "own") {
-    judgeOwnItem(judging, seen);
-    judgeMark(judging, seen);
-    judgeUnreadable(judging, seen);
-    if (circumstances.streamed && isDocument(catalog, seen)) judgeValues(judging, seen);
-    return;
-  }
   // DynamoDB removes expired items one by one, in any order: nothing follows from what is left of them.
   if (isExpired(catalog, seen.item, circumstances.now / 1000)) return;
   const { other } = seen;
@@ -62,7 +52,8 @@ export const judge = (catalog: Catalog, key: Key, images: Images, circumstances:
   if (!item) return { needs, used, problems, row: undefined };
   const seen = seeItem(catalog, item);
   judgeUnshown(judging, seen);
-  if (seen.kind === "row") judgeRow(judging, seen);
-  else (circumstances.scope === "own" ? judgeAlone : judgeRelations)(judging, seen);
+  if (circumstances.scope === "own") circumstances.alone?.judge(judging, seen);
+  else if (seen.kind === "row") judgeRow(judging, seen);
+  else judgeRelations(judging, seen);
   return { needs, used, problems, row: seen.kind === "row" && circumstances.scope === "own" ? seen : undefined };
 };

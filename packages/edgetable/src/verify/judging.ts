@@ -10,6 +10,7 @@ import type { FollowedRow } from "../schema/grid-parts.ts";
 import type { Finding, Mend, Problem } from "./finding.ts";
 import type { Converted } from "./check-row.ts";
 import type { Differing } from "./relations.ts";
+import type { Seen } from "./see-item.ts";
 
 /** What a node's edges and parts add up to, by the attributes that keep it: read as an item that holds the numbers. */
 export interface SumNeed {
@@ -44,6 +45,17 @@ export interface DocumentKeeper {
   ): Promise<{ readonly failed: readonly { readonly error: Error }[] }>;
 }
 
+/** Judges what an item alone tells, and what nothing else tells of. A migration asks for none of it. */
+export interface AloneJudge {
+  /** Whether an item has to be judged. */
+  suspects(
+    catalog: Catalog,
+    seen: Seen,
+    by: Pick<Circumstances, "streamed" | "differing"> & Partial<Pick<Circumstances, "converted">>,
+  ): boolean;
+  judge(judging: Judging, seen: Seen): void;
+}
+
 /** What has to be read to judge an item. */
 export type Need = ReadNeed | SumNeed | StreamNeed | ValuesNeed;
 
@@ -54,6 +66,8 @@ export interface Circumstances {
   readonly differing: Differing;
   /** Whether derived attributes that the stream keeps are judged. */
   readonly streamed: boolean;
+  /** Undefined where nothing is judged that an item alone tells. */
+  readonly alone: AloneJudge | undefined;
   /** Renamed and retyped attributes that items have in the model's form alone. */
   readonly converted: Converted | undefined;
   /** Keys of facts that are kept for what is not there, by the key of an item that tells of it: see {@link keyId}. */

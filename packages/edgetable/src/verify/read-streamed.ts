@@ -13,14 +13,21 @@ import {
 import { gather, type Gathered, projectFacts, projectionOf } from "../executor/facts/project-facts.ts";
 import { eachMemo, isKeptInFacts, streamedFacts } from "../executor/facts/read-memos.ts";
 import { rebuildSums } from "../executor/facts/rebuild-facts.ts";
-import { addDifference, addsUp, isReadable, refreshAggregates, sameContribution, sumsIn } from "../executor/facts/refresh-aggregates.ts";
+import {
+  addDifference,
+  addsUp,
+  type FailedRefresh,
+  isReadable,
+  refreshAggregates,
+  sameContribution,
+  sumsIn,
+} from "../executor/facts/refresh-aggregates.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
 import { byIdentity, identity } from "../executor/read-rows.ts";
 import type { CallContext, Session } from "../executor/session.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import { keyId } from "../ir/write-plan.ts";
 import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
-import { decodeValue } from "../requests/attribute-value.ts";
 import { encodeField } from "../requests/encode-item.ts";
 import { REVISION } from "../schema/system-items.ts";
 import { factKeyItem } from "../schema/system-key-item.ts";
@@ -92,24 +99,22 @@ export const KEPT = "kept";
 export const MEMOS = "memos";
 export const TOO_LONG = "tooLong";
 export const REVISED = "revised";
-const PLACES = "places";
-const ADDED = "added";
 
-/** What the stream keeps for a node or edge, beside the rows that it is made from. */
-interface Kept {
-  readonly contributed: ReadonlyMap<string, Contributed>;
+/** What is wrong in what the stream keeps for a node or edge. */
+interface Wrong {
+  readonly holder: FactHolder;
   /** Where a memo differs from its row, or is missing. */
-  readonly wrong: readonly Place[];
+  readonly places: readonly Place[];
   /** False where the sums are not what the memos add up to, or cannot be read. */
   readonly addedUp: boolean;
 }
 
 /** Compares the memos of a node or edge with its rows, and the sums with the memos. */
-const compareKept = async (session: Session, holder: FactHolder, stored: Item | undefined, context: CallContext): Promise<Kept> => {
+const compareKept = async (session: Session, holder: FactHolder, stored: Item | undefined, context: CallContext) => {
   const { catalog } = session;
   const contributed = await readContributions(session, holder, context);
   const missing = new Map(contributed);
-  const wrong: Place[] = [];
+  const places: Place[] = [];
   const sums: Record<string, string> = {};
   for (const over of new Set(streamedFacts(catalog, holder.entry).map(overText)))
     await eachMemo(session, { holder, over, context }, (contribution, source) => {
@@ -117,29 +122,31 @@ const compareKept = async (session: Session, holder: FactHolder, stored: Item | 
       const id = placeId(catalog, place);
       missing.delete(id);
       addDifference(sums, {}, contribution);
-      if (!sameContribution(contribution, contributed.get(id)?.contribution)) wrong.push(place);
+      if (!sameContribution(contribution, contributed.get(id)?.contribution)) places.push(place);
     });
-  for (const { place } of missing.values()) wrong.push(place);
+  for (const { place } of missing.values()) places.push(place);
   const kept = sumsIn(stored);
   const isKept = (name: string): boolean => sameDecimals(kept[name] ?? "0", sums[name] ?? "0");
-  return { contributed, wrong, addedUp: isReadable(catalog, stored) && [...Object.keys(kept), ...Object.keys(sums)].every(isKept) };
+  const addedUp = isReadable(catalog, stored) && Object.keys({ ...kept, ...sums }).every(isKept);
+  const wrong: Wrong = { holder, places, addedUp };
+  return { contributed, wrong };
 };
 
-/** Memos and rows that are read again and written in one go. */
-const TOGETHER = 100;
+/** What was wrong when an image was read, if it is little: all of it is kept for a repair. */
+const known = new WeakMap<Item, Wrong>();
+const LITTLE = 100;
 
 /**
  * What rows make of the attributes that the stream keeps in a node or edge, read as an item: `expected` holds the attributes, `sums`
  * what they add up to and `kept` what the item of the node's facts holds of it, `memos` how many memos differ from their rows,
- * `tooLong` names sums that no attribute can hold, and `revised` is the revision of the facts. `places` holds the memos that differ, if
- * they are few, and `added` whether the sums are those of the memos.
+ * `tooLong` names sums that no attribute can hold, and `revised` is the revision of the facts.
  *
  * @param stored the item of the facts
  */
 const asImage = async (session: Session, holder: FactHolder, stored: Item | undefined, context: CallContext): Promise<Item> => {
   const { catalog } = session;
   const facts = streamedFacts(catalog, holder.entry);
-  const { contributed, wrong, addedUp } = await compareKept(session, holder, stored, context);
+  const { contributed, wrong } = await compareKept(session, holder, stored, context);
   const sums: Record<string, string> = {};
   const gathered = new Map(
     facts.filter((fact) => !isKeptInFacts(fact)).map((fact): [DerivedFact, Gathered] => [fact, { value: undefined, seen: new Set() }]),
@@ -158,16 +165,16 @@ const asImage = async (session: Session, holder: FactHolder, stored: Item | unde
   for (const name in set) expected[name] = name in exact ? { N: exact[name]! } : encodeField(shape, name, set[name]);
   const kept: Record<string, AttributeValue> = Object.fromEntries(Object.entries(sumsIn(stored)).map(([name, N]) => [name, { N }]));
   for (const name in stored) if (addsUp(name) && name !== REVISION && !("N" in stored[name]!)) kept[name] = stored[name]!;
-  return {
+  const image: Item = {
     [EXPECTED]: { M: expected },
     [TOO_LONG]: { L: Object.keys(tooLong).map((attribute) => ({ S: attribute })) },
     [SUMS]: { M: added },
     [KEPT]: { M: kept },
-    [MEMOS]: { N: String(wrong.length) },
-    [ADDED]: { BOOL: addedUp },
-    ...(wrong.length <= TOGETHER && { [PLACES]: { L: wrong.map(({ over, source: M }) => ({ M: { over: { S: over }, source: { M } } })) } }),
+    [MEMOS]: { N: String(wrong.places.length) },
     ...(stored?.[REVISION] && { [REVISED]: stored[REVISION] }),
   };
+  if (wrong.places.length <= LITTLE) known.set(image, wrong);
+  return image;
 };
 
 const WIDTH = 8;
@@ -176,7 +183,7 @@ const WIDTH = 8;
 const factsItems = async (run: Run, holders: readonly FactHolder[]): Promise<readonly (Item | undefined)[]> => {
   const { catalog } = run.session;
   const keys = holders.map(({ facts }) => factKeyItem(catalog, facts));
-  const distinct = [...new Map(keys.map((key) => [identity(catalog, key), key])).values()];
+  const distinct = [...byIdentity(catalog, keys).values()];
   const items = await step(run, (context) => batchGet(run.session, { keys: distinct, consistent: true }, context));
   const found = byIdentity(catalog, items);
   return keys.map((key) => found.get(identity(catalog, key)));
@@ -193,45 +200,9 @@ export const readStreamed = async (run: Run, needs: readonly StreamNeed[]): Prom
   return images;
 };
 
-/** What is wrong in what the stream keeps for a node or edge. */
-type Wrong = Pick<Kept, "wrong" | "addedUp"> & { readonly holder: FactHolder };
-
-/** What a judgement has read of it; undefined where too many memos differ to be kept. */
-const wrongIn = (holder: FactHolder, read: Item | undefined): Wrong | undefined => {
-  const [places, added] = [read?.[PLACES], read?.[ADDED]];
-  if (!places || !("L" in places) || !added || !("BOOL" in added)) return undefined;
-  const wrong = places.L.map((place): Place => {
-    const { over, source } = "M" in place ? place.M : {};
-    return { holder, over: String(over && decodeValue(over)), source: source && "M" in source ? source.M : {} };
-  });
-  return { holder, wrong, addedUp: added.BOOL };
-};
-
-const rebuild = async (run: Run, all: readonly Wrong[]): Promise<void> => {
-  const { session } = run;
-  await sideBySide(
-    all.filter(({ addedUp }) => !addedUp),
-    WIDTH,
-    async ({ holder }) => void (await step(run, (context) => rebuildSums(session, holder, context))),
-  );
-  await step(run, async (context) => {
-    const failed = [
-      ...(await refreshAggregates(
-        session,
-        all.flatMap(({ wrong }) => wrong),
-        context,
-      )),
-    ];
-    failed.push(
-      ...(await projectFacts(
-        session,
-        all.map(({ holder }) => holder),
-        context,
-      )),
-    );
-    if (failed[0]) throw failed[0].error;
-  });
-};
+const HOLDERS = 25;
+/** Memos that are read with their rows, and written, in one step. */
+const PLACES = 400;
 
 /**
  * Computes anew all that the stream keeps for nodes and edges: the sums from the memos, the memos from the rows, and the attributes
@@ -240,21 +211,24 @@ const rebuild = async (run: Run, all: readonly Wrong[]): Promise<void> => {
  */
 export const rebuildStreamed = async (run: Run, rebuilds: readonly Pick<Rebuild, "holder" | "read">[]): Promise<void> => {
   const { session } = run;
-  let together: Wrong[] = [];
-  let places = 0;
-  for (const one of rebuilds) {
-    const holder = holderAt(session, one.holder);
-    let wrong = wrongIn(holder, one.read);
-    if (!wrong) {
-      const [stored] = await factsItems(run, [holder]);
-      wrong = { holder, ...(await step(run, (context) => compareKept(session, holder, stored, context))) };
-    }
-    if (together.length > 0 && places + wrong.wrong.length > TOGETHER) {
-      await rebuild(run, together);
-      [together, places] = [[], 0];
-    }
-    together.push(wrong);
-    places += wrong.wrong.length;
+  for (let from = 0; from < rebuilds.length; from += HOLDERS) {
+    const holders: FactHolder[] = [];
+    const places: Place[] = [];
+    await sideBySide(rebuilds.slice(from, from + HOLDERS), WIDTH, async ({ holder: end, read = {} }) => {
+      const holder = holderAt(session, end);
+      let wrong = known.get(read);
+      if (!wrong) {
+        const [stored] = await factsItems(run, [holder]);
+        ({ wrong } = await step(run, (context) => compareKept(session, holder, stored, context)));
+      }
+      if (!wrong.addedUp) await step(run, (context) => rebuildSums(session, holder, context));
+      holders.push(holder);
+      for (const place of wrong.places) places.push(place);
+    });
+    const failed: FailedRefresh[] = [];
+    for (let at = 0; at < places.length; at += PLACES)
+      failed.push(...(await step(run, (context) => refreshAggregates(session, places.slice(at, at + PLACES), context))));
+    failed.push(...(await step(run, (context) => projectFacts(session, holders, context))));
+    if (failed[0]) throw failed[0].error;
   }
-  if (together.length > 0) await rebuild(run, together);
 };

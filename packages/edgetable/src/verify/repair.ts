@@ -2,49 +2,27 @@ import { isEdgetableError } from "../errors/edgetable-error.ts";
 import { runPlanned } from "../executor/run-write.ts";
 import { type Run, step } from "../executor/jobs/run-job.ts";
 import { keyId, type WriteItem } from "../ir/write-plan.ts";
-import { encodeSingle, encodeTransaction } from "../requests/encode-write.ts";
 import { sideBySide } from "../util/side-by-side.ts";
 import type { Finding, FindingKind, Mend, Problem, Rebuild } from "./finding.ts";
-import { rebuildStreamed } from "./read-streamed.ts";
 import { settleCandidates, type Settling, type Verdict } from "./settle.ts";
-
-/** A write of a repair, as it is sent or would be: a request, `rebuildFacts`, which computes a node's facts by the stream anew, or `followDocument`, which makes the index items of a row's values follow its document. */
-export interface RepairWrite {
-  /** What it mends. */
-  readonly findings: readonly Finding[];
-  readonly operation: string;
-  readonly input: unknown;
-}
 
 /** What is mended. */
 export interface RepairSettings {
-  /** `dryRun`: nothing is written; `onWrite` is told all the same. */
+  /** `dryRun`: nothing is written; `onMend` is told all the same. */
   readonly mode: "repair" | "dryRun";
   readonly deletesOrphans: boolean;
   /** False to take a mend that was sent for done: a later pass over the table tells. @default true */
   readonly rejudges?: boolean;
   /** Kinds that are mended; undefined: all. */
   readonly only?: ReadonlySet<FindingKind> | undefined;
-  readonly onWrite: ((write: RepairWrite) => void) | undefined;
+  /** Called with each problem before it is mended, or in place of that. */
+  readonly onMend: ((run: Run, problem: Problem) => void) | undefined;
 }
 
 /** True if a problem is mended with these settings. */
 export const isMended = ({ mend, findings }: Problem, { deletesOrphans, only }: RepairSettings): boolean => {
   if (only && !findings.some(({ kind }) => only.has(kind))) return false;
   return mend.kind !== "none" && (mend.kind !== "orphan" || deletesOrphans);
-};
-
-const TOKEN = "0".repeat(32);
-
-const encodedAs = ({ session: { catalog } }: Run, mend: Mend): readonly Pick<RepairWrite, "operation" | "input">[] => {
-  if (mend.kind === "none") return [];
-  if (mend.kind === "follow") return [{ operation: "followDocument", input: mend.row }];
-  const steps = mend.kind !== "rebuild" ? mend.steps : mend.before ? [mend.before] : [];
-  const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
-  const [only] = steps;
-  const write = only && only.kind !== "check" && steps.length === 1 ? encodeSingle(target, only) : encodeTransaction(target, steps, TOKEN);
-  if (mend.kind !== "rebuild") return [write];
-  return [...(only ? [write] : []), { operation: "rebuildFacts", input: mend.holder }];
 };
 
 const runSteps = async (run: Run, steps: readonly WriteItem[]): Promise<void> => {
@@ -83,15 +61,16 @@ const mendOnce = async (settling: Settling, verdicts: readonly Verdict[], settin
   const written = new Set<Verdict>();
   const rebuilds: Rebuild[] = [];
   await sideBySide(verdicts, WIDTH, async (verdict) => {
-    for (const { findings, mend } of verdict.problems.filter((problem) => isMended(problem, settings))) {
-      for (const write of encodedAs(settling.run, mend)) settings.onWrite?.({ findings, ...write });
+    for (const problem of verdict.problems.filter((one) => isMended(one, settings))) {
+      const { mend } = problem;
+      settings.onMend?.(settling.run, problem);
       if (settings.mode === "dryRun") continue;
       written.add(verdict);
       await runMend(settling, mend);
       if (mend.kind === "rebuild") rebuilds.push(mend);
     }
   });
-  await rebuildStreamed(settling.run, rebuilds);
+  if (rebuilds.length > 0) await settling.rebuild?.(settling.run, rebuilds);
   return [...written];
 };
 

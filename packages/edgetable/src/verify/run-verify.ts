@@ -8,13 +8,12 @@ import { keyOfItem } from "../requests/encode-item.ts";
 import type { Key } from "../transport/operations.ts";
 import { hasPassed } from "../util/time.ts";
 import { leadsOn, repairsBefore } from "./chain.ts";
-import { checkRow, type Converted, validateSeen } from "./check-row.ts";
+import { type Converted, validateSeen } from "./check-row.ts";
 import type { Collector, KindReport } from "./collect.ts";
 import type { Finding, Problem } from "./finding.ts";
 import { openFolds } from "./fold-memos.ts";
-import type { Circumstances, DocumentKeeper } from "./judging.ts";
-import { unreadableNumbers, unreadableRecords } from "./hidden-numbers.ts";
-import { type Differing, differingUnshown, isAlwaysJudged, isSuspect, keepsByStream, takeBackShown, tally } from "./relations.ts";
+import type { AloneJudge, Circumstances, DocumentKeeper } from "./judging.ts";
+import { type Differing, differingUnshown, isSuspect, keepsByStream, takeBackShown, tally } from "./relations.ts";
 import { isMended, repairItems, type RepairSettings } from "./repair.ts";
 import { seeItem, type Seen } from "./see-item.ts";
 import { settleCandidates, type Settling } from "./settle.ts";
@@ -30,7 +29,9 @@ export interface VerifySettings {
   readonly streamed: boolean;
   /** Renamed and retyped attributes that items have in the model's form alone. @default none is looked at */
   readonly converted?: Converted | undefined;
+  readonly alone: AloneJudge | undefined;
   readonly documents: DocumentKeeper | undefined;
+  readonly rebuild: Settling["rebuild"];
   readonly settle: number;
   /**
    * True to count edges as an index shows them. An index shows within `settle` what was written before, and a node that counts by
@@ -122,14 +123,15 @@ const openCandidates = (
   told: (finding: Finding) => void = () => undefined,
 ): Candidates => {
   const { run, settings, collector } = verification;
-  const { settle, trustsIndexes, staleAfter, differing, streamed, converted, documents, repair } = settings;
+  const { settle, trustsIndexes, staleAfter, differing, streamed, converted, alone, documents, rebuild, repair } = settings;
   const settling: Settling = {
     run,
     settle,
     trustsIndexes,
     staleAfter,
     documents,
-    circumstances: () => ({ scope, differing, streamed, converted, unshown }),
+    rebuild,
+    circumstances: () => ({ scope, differing, streamed, alone, converted, unshown }),
   };
   let keys: Key[] = [];
   const running = new Set<Promise<void>>();
@@ -231,13 +233,11 @@ const passAlone = async (verification: Verification): Promise<void> => {
       const seen = seeItem(catalog, item);
       tally(tallies, catalog, seen, settings);
       folds?.see(segment, seen);
-      let isSuspicious =
-        isAlwaysJudged(catalog, seen, settings) || unreadableNumbers(catalog, seen).length > 0 || unreadableRecords(seen).length > 0;
-      if (seen.kind === "row" && !isSuspicious) {
+      let isSuspicious = settings.alone?.suspects(catalog, seen, settings) === true;
+      if (settings.alone && seen.kind === "row" && !isSuspicious) {
         const valid = validateSeen(catalog, seen);
         if (valid instanceof Promise) slow.push(valid.then((finding) => finding && seen.key));
-        isSuspicious =
-          checkRow(catalog, seen, settings.converted).findings.length > 0 || (valid !== undefined && !(valid instanceof Promise));
+        else isSuspicious = valid !== undefined;
       }
       const full = isSuspicious ? candidates.add(seen.key) : undefined;
       if (full) await full;

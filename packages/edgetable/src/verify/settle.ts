@@ -8,7 +8,7 @@ import { sameItem } from "../requests/attribute-value.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import { sideBySide } from "../util/side-by-side.ts";
 import { validateSeen } from "./check-row.ts";
-import type { Problem } from "./finding.ts";
+import type { Problem, Rebuild } from "./finding.ts";
 import { judge } from "./judge.ts";
 import type { Circumstances, DocumentKeeper, Need, StreamNeed, SumNeed, ValuesNeed } from "./judging.ts";
 import { readStreamed } from "./read-streamed.ts";
@@ -32,6 +32,8 @@ export interface Settling {
   readonly staleAfter: number;
   /** Undefined where what the stream keeps is not judged. */
   readonly documents: DocumentKeeper | undefined;
+  /** Computes anew what the stream keeps; undefined where that is not mended. */
+  readonly rebuild: ((run: Run, rebuilds: readonly Rebuild[]) => Promise<void>) | undefined;
 }
 
 interface Case extends Verdict {

@@ -13,8 +13,10 @@ import { checkOptions, checkSignal, type OptionChecks } from "../util/check-opti
 import { mayLeadOn } from "./chain.ts";
 import { convertedField, type Converted } from "./check-row.ts";
 import { type KindReport, openCollector } from "./collect.ts";
-import type { Finding } from "./finding.ts";
-import type { RepairWrite } from "./repair.ts";
+import type { Finding, Problem } from "./finding.ts";
+import { aloneJudge } from "./judge-alone.ts";
+import { rebuildStreamed } from "./read-streamed.ts";
+import { type RepairWrite, shownWrites } from "./shown-writes.ts";
 import { checkStateFile, fingerprintOf, readState, removeState, type SavedState, saveState, stateFileOf } from "./state-file.ts";
 import { costOf, progressOf, runVerification, type Verification, type VerifyProgress, type VerifySettings } from "./run-verify.ts";
 import { bitsFor, openTallies } from "./tallies.ts";
@@ -271,17 +273,22 @@ export const verify = async (db: object, options: VerifyOptions = {}): Promise<V
   const { segments = 8, concurrency = 8, units, limit, differing = "report", settle = 1000, staleAfter = 10_000, job } = given;
   const { repair = false, onWrite, deleteOrphans = false, onFinding, onProgress, progressEvery = 1000 } = given;
   const mode = repair === "dryRun" ? repair : "repair";
+  const tellWrites = (by: Run, problem: Problem): void => {
+    for (const write of shownWrites(by, problem)) onWrite?.(write);
+  };
   const settings: VerifySettings = {
     segments,
     concurrency,
     units,
     differing,
     streamed: true,
+    alone: aloneJudge,
     documents: { compareRow, followDocuments },
+    rebuild: rebuildStreamed,
     settle,
     staleAfter,
     limit,
-    repair: repair === false ? undefined : { mode, deletesOrphans: deleteOrphans, onWrite },
+    repair: repair === false ? undefined : { mode, deletesOrphans: deleteOrphans, onMend: onWrite && tellWrites },
     onFinding,
     onProgress,
     progressEvery,
