@@ -67,6 +67,9 @@ test("no call names another tenant's item", async () => {
   const refused = expect.objectContaining({ code: "request.otherTenant" });
   expect(() => acme.user(foreign)).toThrow(refused);
   expect(() => acme.joins.link(foreign, { teamId: "red" }, { at: "1" })).toThrow(refused);
+  const ann = acme.user({ userId: "ann" });
+  expect(() => ann.common({ out: "joins" }, [{ userId: "bob" }, foreign])).toThrow(refused);
+  expect(() => ann.out("joins").in("joins").except([foreign])).toThrow(refused);
   expect(await acme.user.get({ userId: "ann" })).toBeUndefined();
   expect(sent).toHaveLength(1);
   expect(db).toBeDefined();

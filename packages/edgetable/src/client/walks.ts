@@ -56,9 +56,9 @@ export const common = (
 ): WalkCall<Walked<Row>> => {
   checkOptions(options, walkOptions);
   const first = from(node, id).hop(hop);
-  // A wrong id throws at once.
-  const walks = [first, ...listOf(others).map((one) => from(node, one).hop(hop))];
+  const checked = listOf(others).map((one) => checkEnd(driver.catalog, [node], one).id);
+  const walks = [first, ...checked.map((one) => from(node, one).hop(hop))];
   const states = walks.map(({ state }) => state);
-  const ask: CommonAsk = { node, hop: first.state, among: first.among([]).state, others, options };
+  const ask: CommonAsk = { node, hop: first.state, among: first.among([]).state, others: checked, options };
   return continuable(options, (given) => deferCall(loadMaking, ({ commonCall }) => commonCall(driver, { ...ask, options: given }, states)));
 };
