@@ -1,7 +1,7 @@
 import { allParts } from "../client/part-reads.ts";
 import { partWrites } from "../client/writes.ts";
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
-import { addCosts, type Cost, NO_COST, type RunOptions } from "../executor/call.ts";
+import { type Cost, NO_COST, type RunOptions } from "../executor/call.ts";
 import { runRead } from "../executor/run-read.ts";
 import type { CallContext } from "../executor/session.ts";
 import { ITEM_BYTES, itemBytes } from "../ir/capacity.ts";
@@ -210,7 +210,5 @@ export const withValues = (
 };
 
 /** Removes what was written for a row that has been deleted since. */
-export const withdraw = async (model: GridModel, id: Row, version: number, run: RunOptions): Promise<Cost> => {
-  const { cost } = await partWrites(model.driver, model.document).delete(id, DOCUMENT, { ifVersion: version }).run(run);
-  return addCosts(NO_COST, cost);
-};
+export const withdraw = async (model: GridModel, id: Row, version: number, run: RunOptions): Promise<Cost> =>
+  costOfWrite(partWrites(model.driver, model.document).delete(id, DOCUMENT, { ifVersion: version }).run(run));

@@ -15,6 +15,7 @@ import { type AskedItem, columnOf, type GridModel, idOf, parentOf, placeOf, read
 import {
   cellsIn,
   cellsOf,
+  costOfWrite,
   currentDocument,
   documentIn,
   documentItem,
@@ -114,13 +115,16 @@ export const completed = ({ list }: Seen, given: Readonly<Record<string, FieldIn
 /** Sends writes, 100 together. A deletion of what is not there has nothing to do, and the others are sent without it. */
 const send = async (model: GridModel, calls: readonly WriteCall<unknown>[], run: RunOptions): Promise<Cost> => {
   const transact = transactOf(model.driver);
-  const [only] = calls;
-  if (!only) return NO_COST;
-  if (calls.length === 1) return (await only.run(run)).cost;
   let cost = NO_COST;
   for (let at = 0; at < calls.length; at += TRANSACTION_ITEMS) {
     let part = calls.slice(at, at + TRANSACTION_ITEMS);
     for (;;) {
+      const [only] = part;
+      if (only && part.length === 1) {
+        // A value whose removal was repeated after a lost answer is gone, as it was asked.
+        cost = addCosts(cost, await costOfWrite(only.run(run)));
+        break;
+      }
       const { ok, outcomes, cost: one } = await transact(part).run(run);
       cost = addCosts(cost, one);
       if (ok) break;
@@ -173,7 +177,7 @@ const writeItems = async (model: GridModel, { row }: Seen, values: Values, run: 
       if (isThere || value === undefined) continue;
       // Unless it was written anew since.
       const call = writes.delete(id, { fieldId: field.fieldId }, { if: { generation: field.generation } });
-      spent = addCosts(spent, (await call.run(run)).cost);
+      spent = addCosts(spent, await costOfWrite(call.run(run)));
     }
     return spent;
   };
