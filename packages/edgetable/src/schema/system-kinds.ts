@@ -2,14 +2,18 @@ import type { Catalog } from "./catalog.ts";
 import {
   COUNT,
   COUNTER,
+  COUNTER_TYPE,
   CURSOR_SECRET,
   CURSORS,
   DEAD_LETTERS,
+  DEGREE_TYPE,
+  FACTS_TYPE,
   hasTextSort,
   JOB_FACTS,
   JOBS,
   LETTER,
   MEMO_SOURCE,
+  MEMO_TYPE,
   MIGRATION,
   MODEL,
   MODEL_RECORD,
@@ -18,6 +22,7 @@ import {
   SECRET,
   STATE,
   textAt,
+  UNIQUE_TYPE,
   ZEROS,
   type Attributes,
 } from "./system-items.ts";
@@ -41,7 +46,19 @@ const kindByAttribute = (item: Attributes): SystemKind | undefined => {
   return STATE in item ? "cursor" : undefined;
 };
 
-/** What an item of Edgetable's own is for, by the form of its key and an attribute that no other item has; undefined for other items. */
+// Somebody may have taken the attribute away from an item that has a type.
+const kindByType: ReadonlyMap<string, SystemKind> = new Map([
+  [DEGREE_TYPE, "guard"],
+  [COUNTER_TYPE, "counter"],
+  [MEMO_TYPE, "memo"],
+  [FACTS_TYPE, "facts"],
+  [UNIQUE_TYPE, "marker"],
+]);
+
+/**
+ * What an item of Edgetable's own is for, by the form of its key, and by an attribute or a type that no other item has; undefined
+ * for other items.
+ */
 export const systemKindOf = ({ index, layout }: Catalog, item: Attributes): SystemKind | undefined => {
   const key = item[index.partitionKey];
   if (key !== undefined && "N" in key) {
@@ -49,9 +66,11 @@ export const systemKindOf = ({ index, layout }: Catalog, item: Attributes): Syst
     return number.length === 38 + ZEROS.length && number.endsWith(ZEROS) ? kindByAttribute(item) : undefined;
   }
   const partition = textAt(item, index.partitionKey);
-  if (COUNT in item) return (hasTextSort(layout) ? textAt(item, index.sortKey) : partition).startsWith("~degree#") ? "guard" : undefined;
+  const type = kindByType.get(textAt(item, layout.typeAttribute));
+  if (COUNT in item || type === "guard")
+    return (hasTextSort(layout) ? textAt(item, index.sortKey) : partition).startsWith("~degree#") ? "guard" : undefined;
   if (!partition.startsWith("~")) return undefined;
-  const kind = kindByAttribute(item);
+  const kind = kindByAttribute(item) ?? type;
   switch (kind) {
     case "marker":
       return partition.startsWith("~unique#") ? kind : undefined;

@@ -11,6 +11,8 @@ const OF_GUARDS: readonly string[] = [COUNT, REVISION];
 const OF_JOBS: readonly string[] = [UNTIL];
 const OF_MEMOS: readonly string[] = [REVISION];
 const NONE: readonly string[] = [];
+/** The number that every item of a kind has. */
+const NEEDED: Readonly<Partial<Record<Seen["kind"], string>>> = { guard: COUNT, counter: COUNTER, memo: REVISION };
 
 const numbersOf = (catalog: Catalog, seen: Seen): readonly string[] => {
   switch (seen.kind) {
@@ -42,7 +44,7 @@ export const unreadableNumbers = (catalog: Catalog, seen: Seen): readonly string
   let wrong: string[] | undefined;
   for (const attribute of numbersOf(catalog, seen)) {
     const value = seen.item[attribute];
-    if (value !== undefined && !("N" in value)) (wrong ??= []).push(attribute);
+    if (value ? !("N" in value) : attribute === NEEDED[seen.kind]) (wrong ??= []).push(attribute);
   }
   return wrong ?? NONE;
 };
