@@ -167,7 +167,7 @@ export class NeighbourQuery {
       const request = this.#request(hydrates ? this.#hydrated(undefined, select) : wants.edges, { filtering });
       // Whatever a page holds, it is a page of these edges: a cursor serves all of them. It is a key of the index that is read.
       const indexes = request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
-      const query = `${this.#driver.catalog.table}|${neighbourForm(this.#state, wants.edges)}|${exactText([indexes, id, values])}`;
+      const query = `${this.#driver.catalog.table}|${neighbourForm({ ...this.#state, select: undefined }, wants.edges)}|${exactText([indexes, id, values])}`;
       return pageCall(this.#driver, { request, query, options }, (found) => this.#pageItems({ kind, select }, request.plan, found));
     });
   }

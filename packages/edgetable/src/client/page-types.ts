@@ -18,7 +18,7 @@ export interface PageItems<Edge, Node, Id> {
   readonly ids: Id;
 }
 
-/** One page. A cursor that is absent means there is nothing on that side. */
+/** One page. A cursor that is absent means there is nothing on that side; one that is there may lead to an empty page. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next: string | undefined;

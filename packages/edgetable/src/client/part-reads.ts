@@ -96,10 +96,13 @@ export class PartQuery {
     checkOptions(options, pageOptions);
     const { id, values, conditions, limit } = this.#state;
     refuseLimit(limit);
-    const query = `${this.#driver.catalog.table}|${partForm(this.#state, "rows")}|${exactText([id, values])}`;
-    return filteredCall(conditions, (filtering) =>
-      pageCall(this.#driver, { request: this.#request("rows", filtering), query, options }, (found) => found.map((one) => this.#row(one))),
-    );
+    return filteredCall(conditions, (filtering) => {
+      const request = this.#request("rows", filtering);
+      // A cursor is a key of the index that is read: with another selection it may be another one.
+      const indexes = request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
+      const query = `${this.#driver.catalog.table}|${partForm({ ...this.#state, select: undefined }, "rows")}|${exactText([indexes, id, values])}`;
+      return pageCall(this.#driver, { request, query, options }, (found) => found.map((one) => this.#row(one)));
+    });
   }
 
   all(): Read<readonly Row[]> {

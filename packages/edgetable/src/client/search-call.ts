@@ -323,9 +323,9 @@ const answerOf = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<un
       return sumCall(driver, requestOf(driver, ask, "rows"), answer.attribute);
     case "page": {
       const request = requestOf(driver, ask, "rows");
-      // A cursor is a key of the index: if the model comes to expect another price, another index may be read.
+      // A cursor is a key of the index: with another selection, or if the model comes to expect another price, another one may be read.
       const indexes = request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
-      const query = `${driver.catalog.table}|${searchForm(ask.state, "rows")}|${exactText([indexes, ask.state.values])}`;
+      const query = `${driver.catalog.table}|${searchForm({ ...ask.state, select: undefined }, "rows")}|${exactText([indexes, ask.state.values])}`;
       return pageCall(driver, { request, query, options: answer.options }, (found) => found.map((one) => rowOf(ask, one)));
     }
   }

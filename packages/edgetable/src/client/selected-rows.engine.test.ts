@@ -248,3 +248,28 @@ test("a search for edges gives selected attributes of the nodes at an end", asyn
   // @ts-expect-error -- a node has no such attribute
   expect(() => joined.sources({ select: ["size"] })).toThrow('"size" is not an attribute');
 });
+
+test("a cursor continues with any selection, both ways: of edges, of parts, of a search", async () => {
+  interface Paged {
+    page(options: { readonly limit: number; readonly cursor?: string | undefined }): PromiseLike<{
+      readonly items: readonly unknown[];
+      readonly next: string | undefined;
+      readonly previous: string | undefined;
+    }>;
+  }
+  const reads: Readonly<Record<string, readonly [whole: () => Paged, some: () => Paged, fields: readonly string[]]>> = {
+    edges: [() => db.team(art).in("joined"), () => db.team(art).in("joined").select("role"), ["from", "to", "role"]],
+    parts: [() => db.user(ann).parts("post"), () => db.user(ann).parts("post").select("title"), ["title"]],
+    search: [() => db.find("joined"), () => db.find("joined").select("role"), ["from", "to", "role"]],
+  };
+  for (const [what, [whole, some, fields]] of Object.entries(reads)) {
+    const { items: all } = await whole().page({ limit: 100 });
+    const picked = all.map((row) => Object.fromEntries(fields.map((field) => [field, (row as Record<string, unknown>)[field]])));
+    const first = await whole().page({ limit: 1 });
+    const second = await some().page({ limit: 1, cursor: first.next });
+    expect({ what, items: second.items }).toEqual({ what, items: picked.slice(1, 2) });
+    expect((await whole().page({ limit: 1, cursor: second.previous })).items).toEqual(all.slice(0, 1));
+    const other = await some().page({ limit: 1 });
+    expect({ what, items: (await whole().page({ limit: 1, cursor: other.next })).items }).toEqual({ what, items: all.slice(1, 2) });
+  }
+});

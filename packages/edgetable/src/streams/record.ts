@@ -64,6 +64,15 @@ const otherTableOf = (written: unknown, table: string): string | undefined => {
 /** Whether a record names another table than this one. */
 export const isOfOtherTable = (written: unknown, table: string): boolean => otherTableOf(written, table) !== undefined;
 
+/** What keeps a value from being a record of DynamoDB. */
+const wrongMember = (written: unknown): string => {
+  const { eventID, eventName, dynamodb } = membersOf(written);
+  if (typeof eventName !== "string" || !Object.hasOwn(KINDS, eventName)) return `its eventName is ${jsonText(eventName)}`;
+  if (typeof eventID !== "string") return `its eventID is ${jsonText(eventID)}`;
+  if (!isItem((dynamodb as Partial<WrittenRecord["dynamodb"]> | null | undefined)?.Keys)) return "it has no dynamodb.Keys";
+  return "the name of its table is no text";
+};
+
 /**
  * The common form of a record.
  *
@@ -77,7 +86,7 @@ export const readRecord = (written: unknown, table: string): StreamRecord => {
   const kind = typeof eventName === "string" && Object.hasOwn(KINDS, eventName) ? KINDS[eventName as keyof typeof KINDS] : undefined;
   const isNamed = typeof eventID === "string" && isTextOrNone(tableName) && isTextOrNone(eventSourceARN);
   if (kind === undefined || !isNamed || !dynamodb || !isItem(dynamodb.Keys))
-    throw invalid(`is not one of DynamoDB: its eventName is ${jsonText(eventName)}`, written);
+    throw invalid(`is not one of DynamoDB: ${wrongMember(written)}`, written);
   const { Keys, NewImage, OldImage, SequenceNumber, StreamViewType, ApproximateCreationDateTime = 0 } = dynamodb;
   const other = otherTableOf(written, table);
   if (other !== undefined) throw invalid(`is of the table "${other}", and the model's is "${table}"`, written);

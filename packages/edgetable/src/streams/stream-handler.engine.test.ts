@@ -420,6 +420,18 @@ describe("bad input", () => {
         const call = createStreamHandler(db, {}, { otherTables })({ Records: [bad as never] });
         await expect(call, JSON.stringify(bad)).rejects.toMatchObject({ code: "stream.invalidRecord" });
       }
+    const { Keys: _keys, ...keyless } = record!.dynamodb!;
+    const named: readonly (readonly [object, string])[] = [
+      [{ eventName: "ODD" }, 'its eventName is "ODD"'],
+      [{ eventName: undefined }, "its eventName is undefined"],
+      [{ eventID: 1 }, "its eventID is 1"],
+      [{ dynamodb: undefined }, "it has no dynamodb.Keys"],
+      [{ dynamodb: null }, "it has no dynamodb.Keys"],
+      [{ dynamodb: keyless }, "it has no dynamodb.Keys"],
+      [{ tableName: {} }, "the name of its table is no text"],
+    ];
+    for (const [part, says] of named)
+      await expect(handle({ Records: [{ ...record, ...part } as never] })).rejects.toThrow(`is not one of DynamoDB: ${says}. Send`);
     for (const event of [undefined, {}, { Records: 1 }])
       await expect(handle(event as never)).rejects.toMatchObject({ code: "stream.invalidRecord" });
     const { NewImage: _, ...keys } = record!.dynamodb!;
