@@ -4,7 +4,7 @@ import { validateWrite } from "../executor/run-write.ts";
 import type { Key } from "../transport/operations.ts";
 import { loadOnce } from "../util/load-once.ts";
 import { loadWriteExplanation, type WriteDriver, writesOf } from "./write-call.ts";
-import type { BatchableCall, BatchExplanation } from "./write-types.ts";
+import type { Advice, BatchableCall, BatchExplanation } from "./write-types.ts";
 
 /** Items of one of a batch's calls that could not be written. */
 export interface Unwritten {
@@ -54,7 +54,12 @@ export interface BatchCall extends Call<BatchOutcome, BatchExplanation> {
  * const outcome = await db.batch([db.student.put(ann), db.student.put(bob), db.enrolledIn.unlink(tom, art)]);
  * for (const { call, error } of outcome.unwritten) console.log(call, error.message);
  */
-export type Batch = (calls: readonly BatchableCall<unknown>[]) => BatchCall;
+export type Batch = (
+  calls: readonly (
+    | BatchableCall<unknown>
+    | Advice<"A batch takes put, delete and unlink: await other writes, or make a transaction of them.">
+  )[],
+) => BatchCall;
 
 const loadBatch = loadOnce(async () => import("../executor/batch-write.ts"));
 
@@ -62,7 +67,7 @@ const loadBatch = loadOnce(async () => import("../executor/batch-write.ts"));
 export const batchOf =
   (driver: WriteDriver): Batch =>
   (calls) => {
-    const writes = writesOf(driver, calls);
+    const writes = writesOf(driver, calls as readonly BatchableCall<unknown>[]);
     const make = async (options: RunOptions): Promise<Report<BatchOutcome>> => {
       const context = driver.context(options);
       const valid = driver.validates ? await Promise.all(writes.map(async (write) => validateWrite(driver.catalog, write))) : writes;

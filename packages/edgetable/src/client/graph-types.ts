@@ -92,9 +92,12 @@ type Summaries<Added> = { readonly [Name in Exclude<keyof Added, "from" | "to">]
 export type EdgeRow<N extends Nodes, E extends AnyEdge> = keyof E["~added"] extends never
   ? E["~types"]["row"]
   : E["~types"]["row"] &
-      Copied<EndRow<N, E["~from"]>, CopiesAt<E["~added"], "from">> &
-      Copied<EndRow<N, E["~to"]>, CopiesAt<E["~added"], "to">> &
-      Summaries<E["~added"]>;
+        Copied<EndRow<N, E["~from"]>, CopiesAt<E["~added"], "from">> &
+        Copied<EndRow<N, E["~to"]>, CopiesAt<E["~added"], "to">> &
+        Summaries<E["~added"]> extends infer Row
+    ? // Without a name of its own, so that editors show the attributes.
+      { readonly [Field in keyof Row]: Row[Field] }
+    : never;
 
 /** A part's attributes, with its node's id and the attributes that are copied from it. */
 export type PartRow<N extends Nodes, P extends AnyPart> = [CopyNames<P["~copies"]>] extends [never]
