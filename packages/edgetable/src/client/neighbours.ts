@@ -8,7 +8,6 @@ import type { WalkState } from "../query/walk.ts";
 import { neighbourForm, neighbourPlan, type NeighbourState, type Want } from "../query/reads.ts";
 import type { Binding } from "../requests/encode-read.ts";
 import { checkOptions, type OptionChecks, inRange, namesIn } from "../util/check-options.ts";
-import { exactText } from "../keys/template.ts";
 import { checkEdgeFields, checkEdgeFilter, checkIndex, nodeFields, onlySelected, someNames } from "./check-names.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Driver } from "./driver.ts";
@@ -165,10 +164,11 @@ export class NeighbourQuery {
     refuseLimit(limit);
     return filteredCall(conditions, (filtering) => {
       const request = this.#request(hydrates ? this.#hydrated(undefined, select) : wants.edges, { filtering });
-      // Whatever a page holds, it is a page of these edges: a cursor serves all of them. It is a key of the index that is read.
-      const indexes = request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
-      const query = `${this.#driver.catalog.table}|${neighbourForm({ ...this.#state, select: undefined }, wants.edges)}|${exactText([indexes, id, values])}`;
-      return pageCall(this.#driver, { request, query, options }, (found) => this.#pageItems({ kind, select }, request.plan, found));
+      // Whatever a page holds, it is a page of these edges: a cursor serves all of them.
+      const form = neighbourForm({ ...this.#state, select: undefined }, wants.edges);
+      return pageCall(this.#driver, { request, form, values: [id, values], options }, (found) =>
+        this.#pageItems({ kind, select }, request.plan, found),
+      );
     });
   }
 

@@ -96,13 +96,12 @@ export class PartQuery {
     checkOptions(options, pageOptions);
     const { id, values, conditions, limit } = this.#state;
     refuseLimit(limit);
-    return filteredCall(conditions, (filtering) => {
-      const request = this.#request("rows", filtering);
-      // A cursor is a key of the index that is read: with another selection it may be another one.
-      const indexes = request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
-      const query = `${this.#driver.catalog.table}|${partForm({ ...this.#state, select: undefined }, "rows")}|${exactText([indexes, id, values])}`;
-      return pageCall(this.#driver, { request, query, options }, (found) => found.map((one) => this.#row(one)));
-    });
+    const form = partForm({ ...this.#state, select: undefined }, "rows");
+    return filteredCall(conditions, (filtering) =>
+      pageCall(this.#driver, { request: this.#request("rows", filtering), form, values: [id, values], options }, (found) =>
+        found.map((one) => this.#row(one)),
+      ),
+    );
   }
 
   all(): Read<readonly Row[]> {

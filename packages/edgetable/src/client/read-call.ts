@@ -5,6 +5,7 @@ import type { Found, Rows } from "../executor/read-rows.ts";
 import { type FindNode, missingOf, type ReadRequest, runCount, runRead } from "../executor/run-read.ts";
 import type { CallContext } from "../executor/session.ts";
 import type { Condition } from "../ir/condition.ts";
+import { exactText } from "../keys/template.ts";
 import { lookupForm, lookupPlan } from "../query/reads.ts";
 import type { Position, Secrets } from "../requests/cursor.ts";
 import type { OptionChecks } from "../util/check-options.ts";
@@ -102,8 +103,9 @@ const paging = loadOnce(async () => import("../executor/read-page.ts"));
 
 interface PageAsk {
   readonly request: ReadRequest;
-  /** What cursors are bound to: the table, the query's form and its values. */
-  readonly query: string;
+  /** What cursors are bound to, beside the table and the indexes that are read: the query's form, whatever it selects, and its values. */
+  readonly form: string;
+  readonly values: readonly unknown[];
   readonly options: SearchPageOptions;
 }
 
@@ -130,8 +132,11 @@ export const refuseLimit = (limit: number | undefined): void => {
  * @throws {plan.unsupported} after limit()
  */
 export const pageCall = <T>(driver: Driver, ask: PageAsk, give: (found: readonly Found[]) => readonly T[]): Read<Page<T>> => {
-  const { query, options } = ask;
+  const { form, values, options } = ask;
   refuseLimit(ask.request.limit);
+  // A cursor is a key of the index: with another selection, or if the model comes to expect another price, another one may be read.
+  const indexes = ask.request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
+  const query = `${driver.catalog.table}|${form}|${exactText([indexes, ...values])}`;
   const budget = { requests: options.budget?.requests, readUnits: options.budget?.units };
   const request = { ...ask.request, limit: options.limit ?? PAGE_ROWS, budget };
   return createCall(

@@ -7,7 +7,6 @@ import type { CallContext } from "../executor/session.ts";
 import { readWhere } from "../ir/condition.ts";
 import { contradict } from "../ir/holds.ts";
 import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
-import { exactText } from "../keys/template.ts";
 import { inShape, TABLE_ITSELF } from "../planner/access-path.ts";
 import { filterRules } from "../planner/filter-rules.ts";
 import { planRead } from "../planner/plan.ts";
@@ -323,10 +322,10 @@ const answerOf = (driver: Driver, ask: SearchAsk, answer: SearchAnswer): Read<un
       return sumCall(driver, requestOf(driver, ask, "rows"), answer.attribute);
     case "page": {
       const request = requestOf(driver, ask, "rows");
-      // A cursor is a key of the index: with another selection, or if the model comes to expect another price, another one may be read.
-      const indexes = request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
-      const query = `${driver.catalog.table}|${searchForm({ ...ask.state, select: undefined }, "rows")}|${exactText([indexes, ask.state.values])}`;
-      return pageCall(driver, { request, query, options: answer.options }, (found) => found.map((one) => rowOf(ask, one)));
+      const form = searchForm({ ...ask.state, select: undefined }, "rows");
+      return pageCall(driver, { request, form, values: [ask.state.values], options: answer.options }, (found) =>
+        found.map((one) => rowOf(ask, one)),
+      );
     }
   }
 };

@@ -87,9 +87,9 @@ interface Target {
   /** The shape of the item; undefined for Edgetable's own (markers, guards). */
   readonly shape: Shape | undefined;
 }
-/** True if other writes of the call change the item as well: the row of its own write is not what is stored then. */
+/** Of an item that other writes of the call change as well: the row that all of them leave, undefined where only DynamoDB knows it. */
 interface Joined {
-  readonly joined?: true;
+  readonly leaves?: Row | undefined;
 }
 export interface PutStep extends Target, Joined {
   readonly kind: "put";

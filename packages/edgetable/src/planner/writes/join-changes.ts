@@ -36,8 +36,9 @@ export const addToPut = (catalog: Catalog, put: PutStep, { set, remove, add }: A
     item[name] = { N: addDecimals(decimalIn(item[name]), decimalIn(add[name])) };
   }
   const { shape } = put;
-  if (!shape) return { ...put, item, joined: true };
-  const made = encodeItem(catalog, shape, decodeItem(catalog, shape, item));
+  if (!shape) return { ...put, item };
+  const leaves = decodeItem(catalog, shape, item);
+  const made = encodeItem(catalog, shape, leaves);
   for (const name in made) item[name] = keepDigits(made[name]!, item[name]);
-  return { ...put, item, joined: true };
+  return { ...put, item, leaves };
 };

@@ -2,7 +2,6 @@ import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { ITEM_BYTES, itemBytes, itemBytesAtMost, TRANSACTION_BYTES, TRANSACTION_ITEMS } from "../../ir/capacity.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { type Images, type PlannedItem, sameKey, type WriteFailure, type WritePlan } from "../../ir/write-plan.ts";
-import { decodeItem } from "../../requests/decode-item.ts";
 import { type Catalog, hasFacts } from "../../schema/catalog.ts";
 import { defined, unreachable } from "../../util/invariant.ts";
 import { loadOnce } from "../../util/load-once.ts";
@@ -131,18 +130,6 @@ const isRepeatable = (write: LogicalWrite): boolean => {
   return (write.kind === "put" || write.kind === "update" || write.kind === "relink") && !isConditional(write) && !addsUp(write);
 };
 
-// What an item holds beside its row for derived attributes is not shown.
-const shownRow = (row: Row): Row => Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith("~")));
-
-// Of an item that other writes of the call change too, a put tells the row; of an update only DynamoDB knows it.
-const showJoined = ({ catalog, staged }: WorkingSet, rows: (Row | undefined)[], items: readonly PlannedItem[]): void => {
-  for (const { item } of items) {
-    if (!("joined" in item) || !item.shape || item.shape.role === "mirror") continue;
-    const own = staged.find(({ item: step, key }) => step && sameKey(key, item.key));
-    if (own) rows[own.write] = item.kind === "put" ? shownRow(decodeItem(catalog, item.shape, item.item)) : undefined;
-  }
-};
-
 /**
  * Plans writes that happen together, purely: from what was read so far, either what else has to be
  * read, or the steps. A single item is a single request, unless its write is to be idempotent or only checks:
@@ -165,8 +152,7 @@ export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], im
       if (planned.failure.reason === "endMissing") continue;
       break;
     }
-    const row = planned?.row;
-    rows.push(row && hasFacts(catalog) ? shownRow(row) : row);
+    rows.push(planned?.row);
     if (planned?.created !== undefined) (created ??= [])[at] = planned.created;
   }
   const [first, ...others] = failed;
@@ -178,7 +164,15 @@ export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], im
     return unvalidated.length > 0 ? { kind: "needs", reads: needs, rows: unvalidated } : { kind: "needs", reads: needs };
   if ("failure" in items) return { kind: "settled", ...items };
   checkSizes(items);
-  showJoined(working, rows, items);
+  for (const { item } of items) {
+    if (!("leaves" in item) || item.shape?.role === "mirror") continue;
+    const own = working.staged.find(({ item: step, key }) => step && sameKey(key, item.key));
+    if (own) rows[own.write] = item.leaves;
+  }
+  // What an item holds beside its row for derived attributes is not shown.
+  if (hasFacts(catalog))
+    for (const [at, row] of rows.entries())
+      rows[at] = row && Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith("~")));
   const repeatable = writes.every(isRepeatable);
   if (items.length > 1 || items[0]?.item.kind === "check" || writes.some(({ idempotent }) => idempotent))
     return {

@@ -423,7 +423,7 @@ const joinSteps = (
   if (step.kind === "delete") return step;
   if (step.kind === "put") return joins.addToPut(catalog, step, derived.changes);
   const changes = joins.joinUpdates(step.changes, derived.changes);
-  return changes ? { ...step, terms: unitedTerms(step.terms, derived.terms), changes, joined: true } : failTwice(group);
+  return changes ? { ...step, terms: unitedTerms(step.terms, derived.terms), changes, leaves: undefined } : failTwice(group);
 };
 
 const settleGroup = (working: WorkingSet, group: Group): Settled => {
