@@ -116,3 +116,16 @@ describe.each(kinds)("a deletion of a node that counts $says", (kind) => {
     }
   });
 });
+
+test("a deletion of many counted edges tells its progress, and keeps it in its job, after each transaction", async () => {
+  const db = modelIn(table).connect({ transport: engine.transport });
+  await db.photo.create({ id: "liked", title: "" }).orThrow();
+  const users = Array.from({ length: 130 }, (_, at) => ({ id: `fan${at}` }));
+  await db.load(users.map((row) => ({ node: "user", row }) as const));
+  const { failures } = await db.load(users.map((from) => ({ edge: "likes", from, to: { id: "liked" } }) as const));
+  expect(failures).toEqual([]);
+  const told: number[] = [];
+  await db.photo.delete({ id: "liked" }, { ...quick, onProgress: ({ items }) => void told.push(items) }).orThrow();
+  expect([...new Set(told)]).toEqual([0, 25, 50, 75, 100, 125, 130]);
+  expect(await db.photo.get({ id: "liked" })).toBeUndefined();
+});

@@ -224,9 +224,11 @@ const removeFound = async (deletion: Deletion, sweeps: readonly Sweep[]): Promis
   let found = 0;
   const crossing = passesOver();
   const remove = async (removals: readonly Removal[]): Promise<void> => {
-    await removeAll(deletion.session, removals, (work) => step(deletion, work));
-    deletion.items += removals.length;
-    deletion.settings.onProgress?.(progressOf(deletion));
+    const told = (removed: number): void => {
+      deletion.items += removed;
+      deletion.settings.onProgress?.(progressOf(deletion));
+    };
+    await removeAll(deletion.session, removals, (work) => step(deletion, work), told);
     found += removals.length;
   };
   for (const sweep of sweeps) await eachPage(deletion, sweep, remove, crossing);

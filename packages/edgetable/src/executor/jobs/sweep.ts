@@ -141,14 +141,25 @@ type Step = <Result>(work: (context: CallContext) => Promise<Result>) => Promise
 /**
  * Removes what was found: plain items in batches, edges with copies or counts in transactions, each in a step of its own.
  * Idempotent.
+ *
+ * @param told how many each step has removed
  */
-export const removeAll = async (session: Session, removals: readonly Removal[], inStep: Step): Promise<void> => {
+export const removeAll = async (
+  session: Session,
+  removals: readonly Removal[],
+  inStep: Step,
+  told: (removed: number) => void = () => undefined,
+): Promise<void> => {
   const plain = removals.filter((one) => one.plain).map(({ key }) => key);
   await inStep((context) => deleteItems(session, plain, context));
+  told(plain.length);
   const joint = removals.filter((one) => !one.plain);
   // One transaction after the other: all of them change the node's own guard.
-  for (let at = 0; at < joint.length; at += EDGES_AT_ONCE)
-    await inStep((context) => unlinkTogether(session, joint.slice(at, at + EDGES_AT_ONCE), context));
+  for (let at = 0; at < joint.length; at += EDGES_AT_ONCE) {
+    const some = joint.slice(at, at + EDGES_AT_ONCE);
+    await inStep((context) => unlinkTogether(session, some, context));
+    told(some.length);
+  }
 };
 
 /** A read that passes over edges to other tenants' nodes, and counts them. */
