@@ -78,6 +78,29 @@ test("a condition on what the index needs makes it an answer", async () => {
   expect((await links.where({ rank: { gte: 0 } }).edges()).map(({ from }) => from.id)).toEqual(["1"]);
 });
 
+test.each([
+  ["a list", { rank: { in: [1, 2] } }],
+  ["a value", { rank: 1 }],
+  ["a range", { rank: { gte: 0 } }],
+  ["a list beside another condition", { by: "ann", rank: { in: [1, 3] } }],
+])("so does %s of an attribute that stands behind another one in the key", async (_, where) => {
+  const db = await open("LINK#{kind:lower}#{rank:number}");
+  const links = db.thing({ id: "9" }).in("link").where(where);
+  expect((await links.edges()).map(({ from }) => from.id)).toEqual(["1"]);
+  expect(await links.count()).toBe(1);
+  expect((await links.page({ limit: 5 })).items).toHaveLength(1);
+  expect(await db.thing({ id: "9" }).walk().in("link").where(where).count()).toMatchObject({ count: 1 });
+});
+
+test("a condition that a null or nothing meets does not, also after one of the same form that does", async () => {
+  const db = await open("LINK#{by:lower}");
+  const links = (where: object) => db.thing({ id: "9" }).in("link").where(where).edges();
+  expect(await links({ by: { in: ["ann", "eve"] } })).toHaveLength(1);
+  for (const where of [{ by: { in: ["ann", null] } }, { by: { ne: "eve" } }, { by: { exists: false } }, { not: { by: "ann" } }])
+    await expect(async () => links(where)).rejects.toThrow(refused("by"));
+  expect(await links({ by: { in: ["ann", "bob"] } })).toHaveLength(1);
+});
+
 test("an index that holds all edges is read instead, whatever stands first", async () => {
   const db = await open("LINK#{rank:6}", { more: { GSI2: { partitionKey: "GSI2PK", sortKey: "GSI2SK" } } });
   expect((await db.thing({ id: "9" }).in("link").edges()).map(({ from }) => from.id)).toEqual(["1", "2"]);

@@ -78,15 +78,14 @@ export interface Condition {
   readonly steps?: PathSteps;
   readonly operator: ComparisonOperator | "or" | "not";
   readonly slot: number;
+  /** True if null is among the values that it compares with: a row that has it there is in no key. */
+  readonly nullable?: true;
   /** Of `or` and `not`, whose path is empty: lists of conditions; one list holds if all its conditions do. */
   readonly of?: readonly (readonly Condition[])[];
 }
 
 /** The form of conditions, without their values: lists of the same form have the same plan. */
-export const conditionForm = (conditions: readonly Condition[]): string =>
-  conditions
-    .map(({ path, operator, slot, of }) => (of ? `${operator}(${of.map(conditionForm).join("|")})` : `${path} ${operator} ${slot}`))
-    .join("&");
+export const conditionForm = (conditions: readonly Condition[]): string => (conditions.length === 0 ? "" : JSON.stringify(conditions));
 
 /** The attributes, and fields of ends, that conditions compare, those within `or` and `not` included. */
 export const pathsOf = (conditions: readonly Condition[]): readonly string[] =>
@@ -192,7 +191,8 @@ export const readWhere = (
     if (operator !== "exists") checkOperand(path, value, shapes.length > 0 && shapes.every(({ dates }) => dates.includes(path)));
     const steps = isPath(path) ? stepsOf(path) : undefined;
     // A field of an end has a dot as well.
-    conditions.push(steps && !nested.includes(steps[0]) ? { path, operator, slot, steps } : { path, operator, slot });
+    const condition = steps && !nested.includes(steps[0]) ? { path, operator, slot, steps } : { path, operator, slot };
+    conditions.push([value].flat().includes(null) ? { nullable: true, ...condition } : condition);
     values.push(value);
   };
   const read = (path: string, value: unknown): void => {

@@ -38,6 +38,8 @@ export interface Expand {
   readonly range: readonly Condition[];
   /** Comparisons that DynamoDB filters by after reading, once a rule has moved them here. */
   readonly filter: readonly Condition[];
+  /** Fields that all rows have which are asked for. @default none is known */
+  readonly present?: readonly string[] | undefined;
   /** Whether the neighbours must come in the edge's declared order. */
   readonly ordered: boolean;
   readonly forward: boolean;
@@ -55,6 +57,7 @@ export interface Parts {
   readonly known: readonly KnownField[];
   readonly range: readonly Condition[];
   readonly filter: readonly Condition[];
+  readonly present?: readonly string[] | undefined;
   readonly forward: boolean;
   readonly consistent: boolean;
   /** The fields to read; undefined for all. */

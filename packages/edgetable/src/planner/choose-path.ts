@@ -155,7 +155,7 @@ const expandChoices = (catalog: Catalog, expand: Expand, { known, ranged }: Give
   const { consistent, index } = expand;
   const anchor = anchorPaths(expand);
   // An index that the caller names is asked for what it holds.
-  const present = index === undefined ? new Set([...known, ...ranged]) : undefined;
+  const present = index === undefined ? new Set([...known, ...ranged, ...(expand.present ?? [])]) : undefined;
   const asked = { sets: shapeSets(entry, expand), known: new Set([...anchor, ...known]), anchor, consistent, index, present };
   const paths = accessPaths(catalog, asked);
   if (paths.length === 0) {
@@ -179,7 +179,7 @@ const partChoices = (catalog: Catalog, parts: Parts, { known, ranged }: GivenFie
   const entry = defined(catalog.parts[parts.part], "part");
   const { shape, name } = entry;
   const ids = defined(catalog.nodes[shape.from ?? ""], "owner").idFields;
-  const present = new Set([...known, ...ranged]);
+  const present = new Set([...known, ...ranged, ...(parts.present ?? [])]);
   const asked = { sets: [[shape]], known: new Set(ids), anchor: ids, consistent: false, index: undefined, present };
   const [first] = accessPaths(catalog, asked);
   const what = `parts("${name}") of "${shape.from}"`;

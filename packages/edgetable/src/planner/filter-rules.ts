@@ -1,5 +1,6 @@
 import { type Condition, pathsOf, RANGES } from "../ir/condition.ts";
 import type { Expand, Filter, LogicalPlan, Parts } from "../ir/logical-plan.ts";
+import { presentIn } from "../ir/present-fields.ts";
 import { isOneWay, keepsOrder, type FieldFormat } from "../keys/template.ts";
 import { type Catalog, kindShapes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
@@ -75,7 +76,11 @@ const pushIntoKeys = (planning: Planning, { conditions }: Filter, leaf: Expand |
     if (shapes.every((shape) => formatsOf(shape, path).length > 0)) equalities.set(path, condition);
   }
   const ranges = conditions.filter((condition) => canRange(shapes, condition));
-  const fixed = { ...leaf, known: [...leaf.known, ...[...equalities.values()].map(({ path, slot }) => ({ path, slot }))] };
+  const fixed = {
+    ...leaf,
+    present: presentIn(conditions),
+    known: [...leaf.known, ...[...equalities.values()].map(({ path, slot }) => ({ path, slot }))],
+  };
   const choice = choosePath(
     planning,
     fixed,

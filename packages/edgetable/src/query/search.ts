@@ -1,7 +1,7 @@
 import { type Condition, conditionForm, pathsOf, RANGES } from "../ir/condition.ts";
-import type { ComparisonOperator } from "../schema/comparisons.ts";
 import { distinctValues } from "../ir/holds.ts";
 import type { KnownField, LogicalPlan, Search } from "../ir/logical-plan.ts";
+import { presentIn } from "../ir/present-fields.ts";
 
 /** One kind of things that is searched for. */
 export interface SearchKind {
@@ -28,8 +28,6 @@ export interface SearchState {
 
 /** What is wanted: the rows themselves, their number, or the nodes at one end of the edges. */
 export type SearchWant = "rows" | "count" | "from" | "to";
-
-const PRESENT: ReadonlySet<ComparisonOperator> = new Set([...RANGES, "eq", "contains", "in"] as const);
 
 const known = ({ conditions, values }: SearchState): readonly KnownField[] => {
   const fields = new Map<string, KnownField>();
@@ -100,7 +98,7 @@ export const searchPlan = (state: SearchState, want: SearchWant, spread?: Spread
       kind: "search",
       known: fixed,
       ranged: comparedBy(conditions, RANGES).filter((path) => !fixed.some((field) => field.path === path)),
-      present: comparedBy(conditions, PRESENT),
+      present: presentIn(conditions),
       asked: [...new Set(pathsOf(conditions))],
       range: [],
       filter: [],
