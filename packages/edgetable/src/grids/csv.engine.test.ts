@@ -206,6 +206,17 @@ describe("an import", () => {
     expect((await grid.page()).items.map(({ row }) => row.issueId)).toEqual(["old", "good"]);
   });
 
+  test("says of a text that a field does not take whether it is too long", async () => {
+    await db.issue.fields(bridge).define({ name: "Remarks", type: "text" });
+    const rows = ["x".repeat(100_001), "\ud800"].map((cell, at) => [`r${at}`, String(at), "a", "open", cell]);
+    const grid = db.issue.grid(bridge);
+    const { misfits } = await grid.importCsv([["issueId", "num", "name", "state", "Remarks"], ...rows], { dryRun: true });
+    expect(misfits.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^"x+…" has more than 100000 bytes, too many for the text field "Remarks"$/),
+      expect.stringMatching(/ is no value of the text field "Remarks"$/),
+    ]);
+  });
+
   test("finds what DynamoDB cannot store before anything is written", async () => {
     const fields = db.issue.fields(bridge);
     for (const type of ["number", "text"] as const) await fields.define({ fieldId: type, name: type, type });

@@ -22,7 +22,7 @@ import {
 } from "./csv-columns.ts";
 import { defineAll } from "./define-fields.ts";
 import { type FieldList, liveFields, readList } from "./field-list.ts";
-import { readText } from "./field-value.ts";
+import { readText, unfitText } from "./field-value.ts";
 import { type GridModel, parentOf, readItems, rowIn } from "./grid-model.ts";
 import { documentIn, documentItem, type RowDocument, usesDocuments } from "./row-document.ts";
 import { nodeItem } from "./row-values.ts";
@@ -174,7 +174,7 @@ const readRecord = async (
     }
     const field = fieldOf(target);
     if (!field) continue;
-    const { type, fieldId, name } = field;
+    const { type, fieldId } = field;
     if (text === "") {
       if (options.empty === "remove" && target.to === "field") given[fieldId] = null;
       continue;
@@ -187,7 +187,7 @@ const readRecord = async (
         type,
         value: text,
         problem: "value",
-        message: `${shown(text)} is no value of the ${type} field "${name}"`,
+        message: `${shown(text)} ${unfitText(field, text)}`,
       });
     else if (target.to === "field") given[fieldId] = value;
   }
