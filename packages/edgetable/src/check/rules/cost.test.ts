@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { defineGraph, node } from "../../index.ts";
+import { defineGraph, edge, node } from "../../index.ts";
 import { education, trackerDraft } from "../../schema/adopted-models.test-support.ts";
 import type { GraphDefinition } from "../../schema/definition.ts";
 import { count } from "../../schema/derived.ts";
@@ -117,4 +117,16 @@ test("the indexes of a grid are no advice: no model can name their projection", 
   const issue = node({ key: "ISSUE#{issueId}", schema, fields: { of: "project", sortable: ["name"] } });
   const graph = defineGraph({ table: "Tracker", nodes: { project, issue } });
   expect(checkGraph(graph, []).filter(({ rule }) => rule === "costlyProjection")).toEqual([]);
+});
+
+test("edges that nothing bounds are told of at every node type of the end", () => {
+  const ids = z.object({ id: z.string() });
+  const [doctor, nurse, patient] = ["DOCTOR", "NURSE", "PATIENT"].map((name) => node({ key: `${name}#{id}`, schema: ids }));
+  const treats = edge({ from: ["doctor", "nurse"], to: ["patient", "doctor"], stored: "twice" });
+  const graph = defineGraph({ table: "Clinic", nodes: { doctor: doctor!, nurse: nurse!, patient: patient! }, edges: { treats } });
+  const told = checkGraph(graph).filter(({ rule }) => rule === "unboundedCollection");
+  expect(told.map(({ message }) => message)).toEqual([
+    'collection() of "doctor" or "nurse" reads all its "treats" edges, and nothing bounds their number.',
+    'collection() of "patient" or "doctor" reads all its "treats" edges, and nothing bounds their number.',
+  ]);
 });

@@ -129,7 +129,8 @@ export const countedEntries: AdviceRule = (catalog) =>
     });
   });
 
-const unboundedAdvice = (entry: EdgeEntry, end: "from" | "to", shape: Shape): Advice => {
+const unboundedAdvice = (entry: EdgeEntry, end: "from" | "to", [shape, ...others]: readonly [Shape, ...Shape[]]): Advice => {
+  const nodes = [...new Set([shape, ...others].map((one) => `"${one[end]}"`))].join(" or ");
   const bytes = (entry.definition.expect?.[end] ?? 0) * shape.bytes;
   const isLarge = bytes > PAGE_BYTES;
   const size = isLarge ? ` By its expectations that is ${Math.ceil(bytes / PAGE_BYTES)} requests of 1 MB.` : "";
@@ -138,7 +139,7 @@ const unboundedAdvice = (entry: EdgeEntry, end: "from" | "to", shape: Shape): Ad
     concern: CONCERNS.budgets,
     definition: entry.name,
     severity: isLarge ? "warning" : "note",
-    message: `collection() of "${shape[end]}" reads all its "${entry.name}" edges, and nothing bounds their number.${size}`,
+    message: `collection() of ${nodes} reads all its "${entry.name}" edges, and nothing bounds their number.${size}`,
     mend: `Set maxDegree: { ${end}: … }, or read them by ${end === "from" || entry.definition.symmetric ? "out" : "in"}("${entry.name}").page().`,
   };
 };
@@ -151,11 +152,11 @@ export const unboundedCollection: AdviceRule = (catalog) => {
     if (definition.stored === "reference") continue;
     const isOpen = { from: degreeLimit(definition, "from") === undefined, to: degreeLimit(definition, "to") === undefined };
     // The edges of a part are not in its node's partition.
-    const out = shapes.find(({ from }) => catalog.nodes[from ?? ""]);
-    const into = mirrors.find(({ to }) => catalog.nodes[to ?? ""]);
+    const [out, ...moreOut] = shapes.filter(({ from }) => catalog.nodes[from ?? ""]);
+    const [into, ...moreIn] = mirrors.filter(({ to }) => catalog.nodes[to ?? ""]);
     // A symmetric edge is in both partitions, so that a limit at either end bounds both.
-    if (out && isOpen.from && (isOpen.to || !definition.symmetric)) advice.push(unboundedAdvice(entry, "from", out));
-    if (into && isOpen.to) advice.push(unboundedAdvice(entry, "to", into));
+    if (out && isOpen.from && (isOpen.to || !definition.symmetric)) advice.push(unboundedAdvice(entry, "from", [out, ...moreOut]));
+    if (into && isOpen.to) advice.push(unboundedAdvice(entry, "to", [into, ...moreIn]));
   }
   return advice;
 };
