@@ -21,8 +21,7 @@ import {
   progressOf,
   reportOf,
 } from "./load-state.ts";
-import type { PlannedRow } from "./send-rows.ts";
-import { openWriter, type Pause, planRow, type RowWriter } from "./write-rows.ts";
+import { openWriter, type Pause, type PlannedRow, planRow, type RowWriter } from "./write-rows.ts";
 
 /** Where the rows come from, and what each of them means. */
 export interface LoadSource {

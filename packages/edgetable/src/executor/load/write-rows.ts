@@ -1,7 +1,9 @@
-// How rows are written: planned one by one, gathered in batches, groups and readings, many of them in flight.
-import { EdgetableError } from "../../errors/edgetable-error.ts";
+// How rows are written: planned one by one, gathered in batches and groups, and sent, many requests at a time.
+import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
+import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
-import { keyId } from "../../ir/write-plan.ts";
+import { showReason } from "../../ir/write-outcome.ts";
+import { type Failure, type Images, keyId, type ReadNeed, type WritePlan } from "../../ir/write-plan.ts";
 import { planWrite } from "../../planner/writes/plan-write.ts";
 import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
 import { derive } from "../../planner/writes/rules/index.ts";
@@ -11,20 +13,28 @@ import { BATCH_WRITE_ITEMS } from "../../requests/encode-write.ts";
 import type { Catalog, Shape } from "../../schema/catalog.ts";
 import { derivedNames } from "../../schema/facts.ts";
 import { timeNames } from "../../schema/timestamps.ts";
-import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
+import type { AttributeValue, Item, Key, WriteRequest } from "../../transport/operations.ts";
 import type { Row } from "../../util/row.ts";
-import type { Session } from "../session.ts";
+import { batchWrite, requestKey } from "../batch-write.ts";
+import { Meter } from "../call.ts";
+import { runWrites } from "../run-write.ts";
+import type { CallContext, Session } from "../session.ts";
 import type { RowItem } from "./collisions.ts";
-import { failRow, type LoadState, writeUnlessHalted } from "./load-state.ts";
-import {
-  type AloneRow,
-  type OpenBatch,
-  type OpenGroup,
-  type OpenReading,
-  openSender,
-  type PlannedRow,
-  type WaitingRows,
-} from "./send-rows.ts";
+import { countWritten, failRow, failWrite, type LoadState, ROW_CODES, writeUnlessHalted } from "./load-state.ts";
+
+/** How a row is written: in a batch, or by a write of its own, which no other write of the same keys may overlap. */
+export type PlannedRow =
+  | { readonly kind: "batch"; readonly items: readonly RowItem[] }
+  | {
+      readonly kind: "alone";
+      readonly items: readonly RowItem[];
+      readonly write: LogicalWrite;
+      readonly keys: readonly string[];
+      /** Items that its plan reads first. */
+      readonly reads: readonly ReadNeed[];
+      /** Of a row that counts somewhere: all items that it concerns, so that rows can share a transaction. */
+      readonly concerns: readonly string[] | undefined;
+    };
 
 /** An item as far as its row is given: index keys may need what follows from other rows. */
 const givenItem = (key: Key, shape: Shape, row: Row): Item => {
@@ -36,6 +46,9 @@ const givenItem = (key: Key, shape: Shape, row: Row): Item => {
   }
   return item;
 };
+
+/** Items that a plan reads by their keys. */
+const readsOf = (plan: WritePlan): readonly ReadNeed[] => (plan.kind === "needs" ? plan.reads.filter(({ kind }) => kind === "get") : []);
 
 /** Plans one row's write; it goes into a batch if its plan consists of puts without conditions. */
 export const planRow = (catalog: Catalog, write: LogicalWrite, now: number): PlannedRow => {
@@ -63,7 +76,7 @@ export const planRow = (catalog: Catalog, write: LogicalWrite, now: number): Pla
     if (rule.shared) keys.push(keyId(key));
   }
   const isCounted = subject.kind !== "node" && keys.length > items.length;
-  return { kind: "alone", items, write, keys, concerns: isCounted ? concerns : undefined };
+  return { kind: "alone", items, write, keys, reads: readsOf(plan), concerns: isCounted ? concerns : undefined };
 };
 
 /** A write that is in flight, of a range of rows. */
@@ -131,14 +144,44 @@ const MOST_IN_BATCH = 10 * BATCH_WRITE_ITEMS;
 // Nor must rows that are written alone: the load's position, from which a job resumes, would stand still before the batch.
 const MOST_BEHIND = 1000;
 
-// Of each in flight, the items that are read are in memory: 10 MB if all are as large as they may be.
-const MOST_READ = 25;
+/** Items of several rows, written by one request. */
+interface OpenBatch {
+  readonly firstRow: number;
+  /** By key: each key once, as the last row left it. */
+  readonly requests: Map<string, { readonly request: WriteRequest; readonly rows: number[] }>;
+  /** Items put into it, replaced ones included. */
+  items: number;
+}
+
+type AloneRow = PlannedRow & { readonly kind: "alone" };
+
+/** Rows that count somewhere, written by one transaction: the nodes at which they count are updated once. */
+interface OpenGroup {
+  readonly rows: { readonly row: number; readonly planned: AloneRow }[];
+  /** The items of the rows themselves, and those where other rows count as well. */
+  readonly keys: Set<string>;
+  /** All items that the transaction concerns. */
+  readonly concerns: Set<string>;
+}
+
+/** Rows whose plans read items first: one BatchGetItem reads those of all, and each row is written by itself. */
+interface OpenReading {
+  readonly rows: { readonly row: number; readonly planned: AloneRow }[];
+  readonly keys: Set<string>;
+  readonly reads: Map<string, ReadNeed>;
+}
 
 // "TransactWriteItems: 100 items" (ServiceQuotas); a row may turn out to concern a few more, and is then written alone.
 const MOST_IN_GROUP = 90;
 
+// A transaction that finds nodes missing tells all of them; one that read them before tells the first.
+const GROUP_ATTEMPTS = 3;
+
 // Rows that come before the node at which they count wait for it, up to so many at a time (some 10 MB).
 const MOST_WAITING = 10_000;
+
+/** Rows whose node is not there yet, by the key of their item: of several rows that make it, the last one is written. */
+type WaitingRows = Map<string, { readonly rows: readonly number[]; readonly planned: AloneRow; readonly error: EdgetableError }>;
 
 /** Something to wait for, if there is anything: most rows only fill a batch. */
 export type Pause = Promise<unknown> | undefined;
@@ -153,41 +196,156 @@ export interface RowWriter {
   position(end: number): number;
 }
 
-/** Gathers rows that are written alone, so that one request reads what they need. */
-const openReadings = (inFlight: InFlight, send: (reading: OpenReading) => Promise<void>) => {
-  let open: OpenReading | undefined;
-  const flush = async (): Promise<void> => {
-    const ready = open;
-    open = undefined;
-    if (ready) await inFlight.start({ firstRow: ready.rows[0]?.row ?? 0, keys: ready.keys, run: () => send(ready) });
+const notWritten = (failure: Parameters<typeof showReason>[0]): EdgetableError =>
+  new EdgetableError("execute.notWritten", `It was not written: ${showReason(failure)}.`, { details: { ...failure } });
+
+/** Notes that a row waits no more, nor an earlier one of the same item: that would be written over it. */
+const settle = (waiting: WaitingRows, row: number, { items }: AloneRow): void => {
+  const id = items[0]?.id ?? "";
+  if ((waiting.get(id)?.rows.at(-1) ?? Infinity) <= row) waiting.delete(id);
+};
+
+/** Keeps a row until its node has come. */
+const awaitNode = (waiting: WaitingRows, row: number, planned: AloneRow, failure: Failure): void => {
+  const id = planned.items[0]?.id ?? "";
+  const rows = waiting.get(id)?.rows ?? [];
+  waiting.set(id, { rows: rows.includes(row) ? rows : [...rows, row], planned, error: notWritten(failure) });
+};
+
+/** Sends what was gathered. */
+const openSender = (session: Session, state: LoadState, { waiting, written }: { waiting: WaitingRows; written: () => void }) => {
+  const { settings } = state;
+
+  const contextOf = (): CallContext => ({
+    meter: new Meter(),
+    signal: settings.signal,
+    deadline: session.effects.now() + settings.deadline,
+    guard: settings.check,
+  });
+
+  const sendBatch = async ({ requests }: OpenBatch): Promise<void> => {
+    const context = contextOf();
+    const sent = [...requests.values()].map(({ request }) => request);
+    const left = await batchWrite(session, sent, context);
+    countWritten(state, requests.size - left.length, context.meter.cost);
+    for (const { request, error } of left) failWrite(state, requests.get(keyId(requestKey(session.catalog, request)))?.rows ?? [], error);
+    written();
   };
-  return {
-    flush,
-    firstRow: (): number | undefined => open?.rows[0]?.row,
-    holds: (key: string): boolean => open?.keys.has(key) === true,
-    add: async (row: number, planned: AloneRow): Promise<void> => {
-      const type = planned.items[0]?.shape.id ?? "";
-      const isTwice = planned.keys.some((key) => open?.keys.has(key));
-      // An edge or part that copies from a node in the same reading would not find it.
-      if (open && (isTwice || open.type !== type || row - (open.rows[0]?.row ?? row) >= MOST_BEHIND)) await flush();
-      open ??= { type, rows: [], keys: new Set() };
-      open.rows.push({ row, planned });
-      for (const key of planned.keys) open.keys.add(key);
-      if (open.rows.length >= MOST_READ) await flush();
-    },
+
+  /** Changes the copies of what was written by the jobs that its transaction has begun. A row is done when its copies are. */
+  const finishCopies = async (jobs: readonly string[] = []): Promise<void> => {
+    if (jobs.length === 0) return;
+    const { finishCopyJob, openCopyJob } = await import("../jobs/copy-job.ts");
+    for (const id of jobs) {
+      const limits = { ...settings.copies, signal: settings.signal, deadline: Number.POSITIVE_INFINITY };
+      countWritten(state, 0, (await finishCopyJob(openCopyJob(session, id, limits))).cost);
+    }
   };
+
+  /** Reads items for several rows. What cannot be read is read again by each row's own write, which reports why. */
+  const readAhead = async ({ rows, reads }: OpenReading): Promise<Images> => {
+    const context = contextOf();
+    const { readImages } = await import("../read-images.ts");
+    const read = (needs: readonly ReadNeed[]): Promise<Images> => readImages(session, needs, context).catch(() => ({}));
+    const found = await read([...reads.values()]);
+    // An item that is there may show that another is needed, such as the marker of its unique value.
+    const further = new Map<string, ReadNeed>();
+    for (const { planned } of rows)
+      for (const need of readsOf(planWrite(session.catalog, planned.write, found, { now: session.effects.now() })))
+        if (!(need.id in found)) further.set(need.id, need);
+    const images = further.size > 1 ? { ...found, ...(await read([...further.values()])) } : found;
+    countWritten(state, 0, context.meter.cost);
+    return images;
+  };
+
+  const sendAlone = async (row: number, planned: AloneRow, read?: Images): Promise<void> => {
+    const context = contextOf();
+    const { write, items } = planned;
+    const result = await runWrites(session, [write], context, read).catch((error: unknown) => {
+      settle(waiting, row, planned);
+      throw error;
+    });
+    countWritten(state, result.ok ? items.length : 0, context.meter.cost);
+    const { failure = { reason: "rolledBack" } } = (!result.ok && result.failed[0]) || {};
+    if (failure.reason === "endMissing") awaitNode(waiting, row, planned, failure);
+    else {
+      settle(waiting, row, planned);
+      if (result.ok) await finishCopies(result.jobs);
+      else failRow(state, row, notWritten(failure));
+    }
+    written();
+  };
+
+  /** Writes rows in one transaction. Those whose nodes are missing wait; if it fails otherwise, all are written one by one, so that only those at fault fail. */
+  const sendGroup = async (group: OpenGroup): Promise<void> => {
+    let { rows } = group;
+    for (let attempt = 0; rows.length > 1 && attempt < GROUP_ATTEMPTS; attempt++) {
+      const context = contextOf();
+      const writes = rows.map(({ planned }) => planned.write);
+      const result = await runWrites(session, writes, context).catch((error: unknown) => {
+        if (isEdgetableError(error) && (ROW_CODES.has(error.code) || error.code === "plan.unsupported")) return undefined;
+        throw error;
+      });
+      const items = result?.ok ? rows.reduce((sum, { planned }) => sum + planned.items.length, 0) : 0;
+      countWritten(state, items, context.meter.cost);
+      if (result?.ok) {
+        for (const { row, planned } of rows) settle(waiting, row, planned);
+        await finishCopies(result.jobs);
+        return written();
+      }
+      const missing = new Map(result?.failed.map(({ write, failure }) => [write, failure]));
+      const left = rows.filter(({ row, planned }, at) => {
+        const failure = missing.get(at);
+        if (failure?.reason !== "endMissing") return true;
+        awaitNode(waiting, row, planned, failure);
+        return false;
+      });
+      if (left.length === rows.length) break;
+      rows = left;
+      written();
+    }
+    for (const { row, planned } of rows) await writeUnlessHalted(state, [row], () => sendAlone(row, planned));
+  };
+
+  return { sendBatch, readAhead, sendAlone, sendGroup };
 };
 
 /** Gathers rows: most of them in batches, some in groups or alone. */
-const openGathering = (state: LoadState, { sendBatch, sendReading, sendGroup }: ReturnType<typeof openSender>): RowWriter => {
+const openGathering = (state: LoadState, { sendBatch, readAhead, sendAlone, sendGroup }: ReturnType<typeof openSender>): RowWriter => {
   const { settings } = state;
   const inFlight = openInFlight(settings.concurrency);
   const keepsOrder = settings.order === "kept";
   let open: OpenBatch | undefined;
   let group: OpenGroup | undefined;
-  const readings = openReadings(inFlight, sendReading);
+  let reading: OpenReading | undefined;
+
+  const flushReading = async (): Promise<void> => {
+    const ready = reading;
+    reading = undefined;
+    if (!ready) return;
+    const { rows } = ready;
+    let read: Promise<Images> | undefined;
+    const images = async (): Promise<Images | undefined> => (rows.length > 1 ? (read ??= readAhead(ready)) : undefined);
+    const send = (row: number, planned: AloneRow) => async (): Promise<void> => sendAlone(row, planned, await images());
+    await Promise.all(
+      rows.map(({ row, planned }) =>
+        inFlight.start({ firstRow: row, keys: planned.keys, run: () => writeUnlessHalted(state, [row], send(row, planned)) }),
+      ),
+    );
+  };
+
+  const addToReading = async (row: number, planned: AloneRow): Promise<void> => {
+    if (planned.keys.some((key) => reading?.keys.has(key))) await flushReading();
+    reading ??= { rows: [], keys: new Set(), reads: new Map() };
+    reading.rows.push({ row, planned });
+    for (const key of planned.keys) reading.keys.add(key);
+    for (const need of planned.reads) reading.reads.set(need.id, need);
+    if (reading.reads.size >= BATCH_GET_KEYS) await flushReading();
+  };
 
   const flushGroup = async (): Promise<void> => {
+    // In the input's order, an edge comes after its nodes.
+    if (keepsOrder) await flushReading();
     const ready = group;
     group = undefined;
     if (!ready) return;
@@ -196,14 +354,11 @@ const openGathering = (state: LoadState, { sendBatch, sendReading, sendGroup }: 
   };
 
   const addToGroup = async (row: number, planned: AloneRow, concerns: readonly string[]): Promise<void> => {
-    // The nodes at which it counts may be among them.
-    await readings.flush();
     const isTwice = planned.items.some(({ id }) => group?.concerns.has(id));
     const size = new Set([...(group?.concerns ?? []), ...concerns]).size;
     if (group && (isTwice || size > MOST_IN_GROUP || row - (group.rows[0]?.row ?? row) >= MOST_BEHIND)) await flushGroup();
     group ??= { rows: [], keys: new Set(), concerns: new Set() };
     group.rows.push({ row, planned });
-    // In the input's order, an edge comes after its nodes.
     for (const key of keepsOrder ? concerns : planned.keys) group.keys.add(key);
     for (const key of concerns) group.concerns.add(key);
   };
@@ -218,10 +373,10 @@ const openGathering = (state: LoadState, { sendBatch, sendReading, sendGroup }: 
   };
 
   const addToBatch = (row: number, items: readonly RowItem[]): Pause => {
-    // What the open group writes to one of its keys comes first, and it does not wait for ever.
-    const isFirst = keepsOrder && items.some(({ id }) => group?.concerns.has(id) || readings.holds(id));
-    const oldest = Math.min(group?.rows[0]?.row ?? row, readings.firstRow() ?? row);
-    let pause: Pause = isFirst || row - oldest >= MOST_BEHIND ? readings.flush().then(flushGroup) : undefined;
+    // What is written alone to one of its keys comes first, and it does not wait for ever.
+    const isFirst = keepsOrder && items.some(({ id }) => group?.concerns.has(id) || reading?.keys.has(id));
+    const isLate = row - Math.min(group?.rows[0]?.row ?? row, reading?.rows[0]?.row ?? row) >= MOST_BEHIND;
+    let pause: Pause = isFirst || isLate ? Promise.all([flushReading(), flushGroup()]) : undefined;
     for (const { id, item } of items) {
       const batch = (open ??= { firstRow: row, requests: new Map(), items: 0 });
       const rows = batch.requests.get(id)?.rows ?? [];
@@ -242,19 +397,23 @@ const openGathering = (state: LoadState, { sendBatch, sendReading, sendGroup }: 
     if (isFirst || (open && row - open.firstRow >= MOST_BEHIND)) await flush();
     if (concerns) return addToGroup(row, planned, concerns);
     if (keepsOrder && keys.some((id) => group?.concerns.has(id))) await flushGroup();
-    await readings.add(row, planned);
+    if (planned.reads.length > 0) return addToReading(row, planned);
+    const run = (): Promise<void> => writeUnlessHalted(state, [row], () => sendAlone(row, planned));
+    await inFlight.start({ firstRow: row, keys, run });
   };
 
   return {
     write: (row, planned) => (planned.kind === "batch" ? addToBatch(row, planned.items) : startAlone(row, planned)),
     finish: async () => {
       if (!state.halted) await flush();
-      if (!state.halted) await readings.flush();
+      if (!state.halted) await flushReading();
       if (!state.halted) await flushGroup();
       await inFlight.done();
     },
-    position: (end) =>
-      Math.min(inFlight.position(end), open?.firstRow ?? end, readings.firstRow() ?? end, group?.rows[0]?.row ?? end, state.stuck),
+    position: (end) => {
+      const [grouped = { row: end }, read = { row: end }] = [group?.rows[0], reading?.rows[0]];
+      return Math.min(inFlight.position(end), open?.firstRow ?? end, grouped.row, read.row, state.stuck);
+    },
   };
 };
 
