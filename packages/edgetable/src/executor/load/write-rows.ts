@@ -212,19 +212,36 @@ const awaitNode = (waiting: WaitingRows, row: number, planned: AloneRow, failure
   waiting.set(id, { rows: rows.includes(row) ? rows : [...rows, row], planned, error: notWritten(failure) });
 };
 
+/** What a request of the load may take. */
+const contextOf = (session: Session, { settings }: LoadState): CallContext => ({
+  meter: new Meter(),
+  signal: settings.signal,
+  deadline: session.effects.now() + settings.deadline,
+  guard: settings.check,
+});
+
+/** Reads items for several rows. What cannot be read is read again by each row's own write, which reports why. */
+const readAhead = async (session: Session, state: LoadState, { rows, reads }: OpenReading): Promise<Images> => {
+  const context = contextOf(session, state);
+  const { readImages } = await import("../read-images.ts");
+  const read = (needs: readonly ReadNeed[]): Promise<Images> => readImages(session, needs, context).catch(() => ({}));
+  const found = await read([...reads.values()]);
+  // An item that is there may show that another is needed, such as the marker of its unique value.
+  const further = new Map<string, ReadNeed>();
+  for (const { planned } of rows)
+    for (const need of readsOf(planWrite(session.catalog, planned.write, found, { now: session.effects.now() })))
+      if (!(need.id in found)) further.set(need.id, need);
+  const images = further.size > 1 ? { ...found, ...(await read([...further.values()])) } : found;
+  countWritten(state, 0, context.meter.cost);
+  return images;
+};
+
 /** Sends what was gathered. */
 const openSender = (session: Session, state: LoadState, { waiting, written }: { waiting: WaitingRows; written: () => void }) => {
   const { settings } = state;
 
-  const contextOf = (): CallContext => ({
-    meter: new Meter(),
-    signal: settings.signal,
-    deadline: session.effects.now() + settings.deadline,
-    guard: settings.check,
-  });
-
   const sendBatch = async ({ requests }: OpenBatch): Promise<void> => {
-    const context = contextOf();
+    const context = contextOf(session, state);
     const sent = [...requests.values()].map(({ request }) => request);
     const left = await batchWrite(session, sent, context);
     countWritten(state, requests.size - left.length, context.meter.cost);
@@ -242,24 +259,8 @@ const openSender = (session: Session, state: LoadState, { waiting, written }: { 
     }
   };
 
-  /** Reads items for several rows. What cannot be read is read again by each row's own write, which reports why. */
-  const readAhead = async ({ rows, reads }: OpenReading): Promise<Images> => {
-    const context = contextOf();
-    const { readImages } = await import("../read-images.ts");
-    const read = (needs: readonly ReadNeed[]): Promise<Images> => readImages(session, needs, context).catch(() => ({}));
-    const found = await read([...reads.values()]);
-    // An item that is there may show that another is needed, such as the marker of its unique value.
-    const further = new Map<string, ReadNeed>();
-    for (const { planned } of rows)
-      for (const need of readsOf(planWrite(session.catalog, planned.write, found, { now: session.effects.now() })))
-        if (!(need.id in found)) further.set(need.id, need);
-    const images = further.size > 1 ? { ...found, ...(await read([...further.values()])) } : found;
-    countWritten(state, 0, context.meter.cost);
-    return images;
-  };
-
   const sendAlone = async (row: number, planned: AloneRow, read?: Images): Promise<void> => {
-    const context = contextOf();
+    const context = contextOf(session, state);
     const { write, items } = planned;
     const result = await runWrites(session, [write], context, read).catch((error: unknown) => {
       settle(waiting, row, planned);
@@ -280,7 +281,7 @@ const openSender = (session: Session, state: LoadState, { waiting, written }: { 
   const sendGroup = async (group: OpenGroup): Promise<void> => {
     let { rows } = group;
     for (let attempt = 0; rows.length > 1 && attempt < GROUP_ATTEMPTS; attempt++) {
-      const context = contextOf();
+      const context = contextOf(session, state);
       const writes = rows.map(({ planned }) => planned.write);
       const result = await runWrites(session, writes, context).catch((error: unknown) => {
         if (isEdgetableError(error) && (ROW_CODES.has(error.code) || error.code === "plan.unsupported")) return undefined;
@@ -307,21 +308,20 @@ const openSender = (session: Session, state: LoadState, { waiting, written }: { 
     for (const { row, planned } of rows) await writeUnlessHalted(state, [row], () => sendAlone(row, planned));
   };
 
-  return { sendBatch, readAhead, sendAlone, sendGroup };
+  return { sendBatch, readAhead: (ready: OpenReading) => readAhead(session, state, ready), sendAlone, sendGroup };
 };
 
-/** Gathers rows: most of them in batches, some in groups or alone. */
-const openGathering = (state: LoadState, { sendBatch, readAhead, sendAlone, sendGroup }: ReturnType<typeof openSender>): RowWriter => {
-  const { settings } = state;
-  const inFlight = openInFlight(settings.concurrency);
-  const keepsOrder = settings.order === "kept";
-  let open: OpenBatch | undefined;
-  let group: OpenGroup | undefined;
-  let reading: OpenReading | undefined;
+/** Gathers rows whose plans read items first. */
+const openReadings = (
+  state: LoadState,
+  inFlight: InFlight,
+  { readAhead, sendAlone }: Pick<ReturnType<typeof openSender>, "readAhead" | "sendAlone">,
+) => {
+  let open: OpenReading | undefined;
 
-  const flushReading = async (): Promise<void> => {
-    const ready = reading;
-    reading = undefined;
+  const flush = async (): Promise<void> => {
+    const ready = open;
+    open = undefined;
     if (!ready) return;
     const { rows } = ready;
     let read: Promise<Images> | undefined;
@@ -334,18 +334,33 @@ const openGathering = (state: LoadState, { sendBatch, readAhead, sendAlone, send
     );
   };
 
-  const addToReading = async (row: number, planned: AloneRow): Promise<void> => {
-    if (planned.keys.some((key) => reading?.keys.has(key))) await flushReading();
-    reading ??= { rows: [], keys: new Set(), reads: new Map() };
-    reading.rows.push({ row, planned });
-    for (const key of planned.keys) reading.keys.add(key);
-    for (const need of planned.reads) reading.reads.set(need.id, need);
-    if (reading.reads.size >= BATCH_GET_KEYS) await flushReading();
+  return {
+    flush,
+    add: async (row: number, planned: AloneRow): Promise<void> => {
+      if (planned.keys.some((key) => open?.keys.has(key))) await flush();
+      open ??= { rows: [], keys: new Set(), reads: new Map() };
+      open.rows.push({ row, planned });
+      for (const key of planned.keys) open.keys.add(key);
+      for (const need of planned.reads) open.reads.set(need.id, need);
+      if (open.reads.size >= BATCH_GET_KEYS) await flush();
+    },
+    has: (key: string): boolean => open?.keys.has(key) === true,
+    firstRow: (): number | undefined => open?.rows[0]?.row,
   };
+};
+
+/** Gathers rows: most of them in batches, some in groups or alone. */
+const openGathering = (state: LoadState, { sendBatch, readAhead, sendAlone, sendGroup }: ReturnType<typeof openSender>): RowWriter => {
+  const { settings } = state;
+  const inFlight = openInFlight(settings.concurrency);
+  const keepsOrder = settings.order === "kept";
+  let open: OpenBatch | undefined;
+  let group: OpenGroup | undefined;
+  const readings = openReadings(state, inFlight, { readAhead, sendAlone });
 
   const flushGroup = async (): Promise<void> => {
     // In the input's order, an edge comes after its nodes.
-    if (keepsOrder) await flushReading();
+    if (keepsOrder) await readings.flush();
     const ready = group;
     group = undefined;
     if (!ready) return;
@@ -374,9 +389,9 @@ const openGathering = (state: LoadState, { sendBatch, readAhead, sendAlone, send
 
   const addToBatch = (row: number, items: readonly RowItem[]): Pause => {
     // What is written alone to one of its keys comes first, and it does not wait for ever.
-    const isFirst = keepsOrder && items.some(({ id }) => group?.concerns.has(id) || reading?.keys.has(id));
-    const isLate = row - Math.min(group?.rows[0]?.row ?? row, reading?.rows[0]?.row ?? row) >= MOST_BEHIND;
-    let pause: Pause = isFirst || isLate ? Promise.all([flushReading(), flushGroup()]) : undefined;
+    const isFirst = keepsOrder && items.some(({ id }) => group?.concerns.has(id) || readings.has(id));
+    const isLate = row - Math.min(group?.rows[0]?.row ?? row, readings.firstRow() ?? row) >= MOST_BEHIND;
+    let pause: Pause = isFirst || isLate ? Promise.all([readings.flush(), flushGroup()]) : undefined;
     for (const { id, item } of items) {
       const batch = (open ??= { firstRow: row, requests: new Map(), items: 0 });
       const rows = batch.requests.get(id)?.rows ?? [];
@@ -397,7 +412,7 @@ const openGathering = (state: LoadState, { sendBatch, readAhead, sendAlone, send
     if (isFirst || (open && row - open.firstRow >= MOST_BEHIND)) await flush();
     if (concerns) return addToGroup(row, planned, concerns);
     if (keepsOrder && keys.some((id) => group?.concerns.has(id))) await flushGroup();
-    if (planned.reads.length > 0) return addToReading(row, planned);
+    if (planned.reads.length > 0) return readings.add(row, planned);
     const run = (): Promise<void> => writeUnlessHalted(state, [row], () => sendAlone(row, planned));
     await inFlight.start({ firstRow: row, keys, run });
   };
@@ -406,13 +421,13 @@ const openGathering = (state: LoadState, { sendBatch, readAhead, sendAlone, send
     write: (row, planned) => (planned.kind === "batch" ? addToBatch(row, planned.items) : startAlone(row, planned)),
     finish: async () => {
       if (!state.halted) await flush();
-      if (!state.halted) await flushReading();
+      if (!state.halted) await readings.flush();
       if (!state.halted) await flushGroup();
       await inFlight.done();
     },
     position: (end) => {
-      const [grouped = { row: end }, read = { row: end }] = [group?.rows[0], reading?.rows[0]];
-      return Math.min(inFlight.position(end), open?.firstRow ?? end, grouped.row, read.row, state.stuck);
+      const gathered = [open?.firstRow, group?.rows[0]?.row, readings.firstRow()].map((row) => row ?? end);
+      return Math.min(inFlight.position(end), ...gathered, state.stuck);
     },
   };
 };
