@@ -6,7 +6,8 @@ import type { ComparisonOperator } from "../schema/comparisons.ts";
 
 type Orderable = string | number | bigint;
 
-const compareValues = (a: unknown, b: unknown): number | undefined => {
+/** The order of two values of one type: negative, 0 or positive; undefined where there is none. */
+export const compareValues = (a: unknown, b: unknown): number | undefined => {
   if (typeof a === "string" && typeof b === "string") return comparePrimary(a, b);
   const numeric = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
   // A number may be read back as a bigint.

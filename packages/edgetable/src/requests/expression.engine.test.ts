@@ -68,3 +68,17 @@ test("a comparison that a computed attribute does not allow is refused", () => {
     expect(() => conditionExpression(lab.catalog.nodes["item"]!.shape, conditions, new Placeholders())).toThrowError(/computed attribute/);
   }
 });
+
+test.each([
+  ["(#0 >= :0 AND #0 <= :1)", { "odd name-ß": { between: ["y", "w"] } }],
+  ["(NOT (#0 >= :0 AND #0 <= :1))", { not: { "odd name-ß": { between: ["y", "w"] } } }],
+  ["(#0 >= :0 AND #0 <= :1)", { born: { between: [new Date("2021-01-01"), new Date("2019-01-01")] } }],
+  ["(SK >= :0 AND SK <= :1)", { name: { between: ["B", "A"] } }],
+])("no value is between bounds in the wrong order: %s", async (text, where) => {
+  const { conditions, values } = readWhere(where);
+  const isWithin = "not" in where;
+  expect(conditionExpression(lab.catalog.nodes["item"]!.shape, { conditions, values }, new Placeholders())).toBe(text);
+  expect(conditions.every((condition) => holds(condition, row, values))).toBe(isWithin);
+  const outcome = await lab.node("item").update({ id: "1", name: "Ann-Lee" }, { flag: true }, { if: where });
+  expect(outcome).toMatchObject(isWithin ? { ok: true } : { ok: false, reason: "conditionFailed" });
+});

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Condition, Conditions } from "../ir/condition.ts";
 import type { ComparisonOperator } from "../schema/comparisons.ts";
-import { holds } from "../ir/holds.ts";
+import { compareValues, holds } from "../ir/holds.ts";
 import type { SortCondition } from "../ir/physical-plan.ts";
 import { comparePrimary, encodeKeyField, encodeKeyPrefix, keepsOrder, renderTemplate, type Template } from "../keys/template.ts";
 import type { Shape } from "../schema/catalog.ts";
@@ -47,6 +47,8 @@ const compareExpression = (place: Place, { condition, value }: Comparison, names
   switch (operator) {
     case "between": {
       const [low, high] = value as readonly [unknown, unknown];
+      // DynamoDB refuses a BETWEEN whose lower bound is the greater one, and no value is within it.
+      if ((compareValues(low, high) ?? 0) > 0) return `(${name} >= ${put(low)} AND ${name} <= ${put(high)})`;
       return `${name} BETWEEN ${put(low)} AND ${put(high)}`;
     }
     case "beginsWith":
