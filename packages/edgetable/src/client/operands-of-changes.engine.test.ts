@@ -64,3 +64,17 @@ test.each(Object.entries(ways))("an operand of another type is refused, and its 
             expect(row).toMatchObject(path === "v" ? { v: left, m: { v } } : { v, m: { v: left } });
         }
 });
+
+test.each(Object.entries(ways))("a set within an attribute is overwritten by a set of any type: %s", async (_, settings) => {
+  const graph = defineGraph({ table: engine.freshTableName("sets"), nodes: { a: node({ key: "A#{id}", schema, ...settings }) } });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const id = { id: "1" };
+  const sets = [values["texts"], values["numbers"], values["bytes"], new Set([0.5, 2n ** 60n])];
+  for (const before of sets)
+    for (const after of sets) {
+      await db.a.put({ ...id, v: 1, m: { v: before, other: before } });
+      await db.a.update(id, { set: { "m.v": after } }).orThrow();
+      expect(await db.a.get(id)).toEqual({ ...id, v: 1, m: { v: after, other: before } });
+    }
+});

@@ -73,11 +73,11 @@ const changedExactly = (change: PathChange, before: unknown): unknown => {
     return new Digits({ N: addDecimals(stored.N, String(change.value)) });
   const value = changedValue(change, decodeValue(stored));
   if (!("NS" in stored) || !(value instanceof Set)) return value;
-  const members = [...(value as ReadonlySet<unknown>)].map((member) => {
-    const made = encodeValue(member, change.path);
-    return stored.NS.map((N) => keepDigits(made, { N })).find((kept) => kept !== made) ?? made;
-  });
-  return new Digits({ NS: members.flatMap((made) => ("N" in made ? [made.N] : [])) });
+  const made = encodeValue(value, change.path);
+  if (!("NS" in made)) return value;
+  const keep = (member: AttributeValue): AttributeValue =>
+    stored.NS.map((N) => keepDigits(member, { N })).find((kept) => kept !== member) ?? member;
+  return new Digits({ NS: made.NS.flatMap((N) => Object.values(keep({ N }))) });
 };
 
 const decodeExactly = (value: AttributeValue): unknown => {
