@@ -257,3 +257,34 @@ test("neighbours are not read by an index whose keys have a condition, and the r
     'in("member") of "team" is not read by "GSI1", because its keys have a condition (when).',
   );
 });
+
+const refusals = [
+  ["the delimiter", "a#b", "keys.delimiter"],
+  ["a text above the limit of a key", "x".repeat(1100), "keys.tooLong"],
+] as const;
+const entries = [
+  ["its condition comes to hold", { when: { GSI1PK: { status: "open" } } }, { status: "done", team: "T" }, { status: "open" }],
+  ["a field that it lacked is given", { sparse: ["GSI1PK", "GSI1SK"] }, { status: "open" }, { team: "T" }],
+] as const;
+
+test.each(entries.flatMap(([when, ...entry]) => refusals.map(([what, ...refusal]) => [what, when, ...refusal, ...entry] as const)))(
+  "a row with %s in a field of an index key is not left out of the index by an update where %s, which is refused",
+  async (_what, _when, at, code, setting, before, change) => {
+    const table = engine.freshTableName("unfit");
+    const schema = z.object({ id: text, team: text.optional(), at: text, status: text });
+    const settings = { keys: { SK: "ORDER", GSI1PK: "OPEN", GSI1SK: "{team}#{at}#{id}" }, verbatim: ["team", "at"], ...setting };
+    const layout = layoutOf({ order: "when" in setting ? { ...settings, sparse: ["GSI1PK", "GSI1SK"] } : settings });
+    const db = defineGraph({ table, nodes: { order: node({ key: "ORDER#{id}", schema }) }, layout }).connect({
+      transport: engine.transport,
+    });
+    await db.table.create();
+    await db.order.create({ id: "1", at, ...before }).orThrow();
+    await expect(db.order.update({ id: "1" }, change)).rejects.toMatchObject({ code });
+    await expect(db.transact([db.order.update({ id: "1" }, change)])).rejects.toMatchObject({ code });
+    expect(await db.order.get({ id: "1" })).toEqual({ id: "1", at, ...before });
+    // The same change with a value that fits.
+    await db.order.update({ id: "1" }, { ...change, at: "2024" }).orThrow();
+    expect(await db.find("order").where({ team: "T", status: "open", at: "2024" }).rows()).toHaveLength(1);
+    expect((await verify(db)).clean).toBe(true);
+  },
+);

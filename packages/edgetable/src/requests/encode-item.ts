@@ -237,6 +237,17 @@ export const checkMatch = ({ match, definition }: Shape, row: Row, fields?: (fie
   }
 };
 
+/** Whether a row has a computed attribute, or lacks it as the model says. */
+export const fitsKey = (...given: Parameters<typeof keyAttribute>): boolean => {
+  try {
+    keyAttribute(...given);
+    return true;
+  } catch (error) {
+    if (isEdgetableError(error)) return false;
+    throw error;
+  }
+};
+
 const attributeIfPossible: typeof keyAttribute = (catalog, shape, attribute, row) => {
   try {
     return keyAttribute(catalog, shape, attribute, row);

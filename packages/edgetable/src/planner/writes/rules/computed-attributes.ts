@@ -9,6 +9,7 @@ import {
   checkMatch,
   encodeField,
   isLeftOut,
+  fitsKey,
   keyAttribute,
   keyOfItem,
   placesOf,
@@ -309,28 +310,29 @@ const raiseVersion = ({ shape, guards, keepsVersion }: ItemChange, image: Item |
 };
 
 interface ChangedRow {
+  readonly before: Row | undefined; // if it was read
   readonly after: Row;
-  /** True if the row before was read. */
-  readonly isRead: boolean;
 }
 
-// A value that an old row lacks, or that no key takes, is not the caller's to correct: the item has no such entry.
+// A value that an old row lacks, or that no key takes, is not the caller's to correct: the item has no such entry. It is if the
+// row fitted the index before, which had no place for it: searches would miss the row. What follows other rows has to be stored.
 const computedValue = (
   catalog: Catalog,
-  { shape, changes }: ItemChange,
+  { shape, changes, keepsVersion }: ItemChange,
   [attribute, template]: Computed,
-  { after, isRead }: ChangedRow,
+  { before, after }: ChangedRow,
 ) => {
   try {
     return keyAttribute(catalog, shape, attribute, after);
   } catch (error) {
     if (isLeftOut(catalog, shape, attribute, error)) return undefined;
-    if (!isRead || isTableKey(catalog, attribute) || !isEdgetableError(error)) throw error;
+    if (!before || isTableKey(catalog, attribute) || !isEdgetableError(error)) throw error;
     const { field, missing } = error.details;
     let concerned = template.within;
     if (typeof field === "string") concerned = withinOf(template, [field]);
     else if (Array.isArray(missing)) concerned = withinOf(template, missing).filter((one) => !template.optional.includes(one));
     if (concerned.some((one) => isChanged(changes, one))) throw error;
+    if (!keepsVersion && fitsKey(catalog, shape, attribute, before)) throw error;
     return undefined;
   }
 };
@@ -358,7 +360,7 @@ const changeComputed = (
   const { shape, key } = change;
   const values = new Map<string, AttributeValue | undefined>();
   for (const entry of touched) {
-    if (row.isRead || unreadFields(change, entry[1]).length === 0) values.set(entry[0], computedValue(catalog, change, entry, row));
+    if (row.before || unreadFields(change, entry[1]).length === 0) values.set(entry[0], computedValue(catalog, change, entry, row));
   }
   const isMissing = (attribute: string): boolean => values.has(attribute) && values.get(attribute) === undefined;
   const terms: Term[] = [];
@@ -476,7 +478,7 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
   keepDigits(catalog, shape, effect, isResolved ? sums : change.exact);
   if (isResolved && image && changes.paths) pathRules().keepDigits(shape, effect.set, { paths: changes.paths, image });
   const touched = touchedAttributes(catalog, change);
-  const computed = changeComputed(catalog, change, { after, isRead: image !== undefined }, { touched, effect });
+  const computed = changeComputed(catalog, change, { before, after }, { touched, effect });
   const { remove, set } = effect;
   const remains = (attribute: string): boolean => !remove.includes(attribute) && (image === undefined || Object.hasOwn(image, attribute));
   if (remove.length > 0) checkCarried(shape, after, (attribute) => Object.hasOwn(set, attribute) || remains(attribute));
