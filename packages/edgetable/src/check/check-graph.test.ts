@@ -119,7 +119,10 @@ cases("staleCopy", {
 cases("mutableKey", {
   "a parent's id in the table key": {
     model: trackerDraft,
-    advice: [note("index keys", "project", '"SK"', "{tenantId}", "deletes the item"), note("index keys", "issue", "{projectId}")],
+    advice: [
+      note("index keys", "project", '"SK"', "{tenantId}", "deletes the item", "a second item of the same id"),
+      note("index keys", "issue", "{projectId}"),
+    ],
   },
   "a shard of a name": {
     model: inLayout({ indexes, nodes: { user: { keys: { G1: "{name:shard(8)}", G2: "{id}" } } } }),

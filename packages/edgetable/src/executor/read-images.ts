@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { TRANSACTION_ITEMS } from "../ir/capacity.ts";
-import { type Images, keyId, listImage, type ReadNeed } from "../ir/write-plan.ts";
+import { type Images, keyId, keyShown, listImage, type ReadNeed } from "../ir/write-plan.ts";
 import { planCount, planList } from "../planner/writes/rules/degree-guards.ts";
 import { encodeGet } from "../requests/encode-read.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-direct.ts";
@@ -23,6 +23,7 @@ type Count = ReadNeed & { readonly kind: "count" };
 type List = ReadNeed & { readonly kind: "list" };
 
 const LAG_TRIES = 20;
+const NAMED_KEYS = 3;
 type Found = Record<string, Item | null>;
 
 interface Sending {
@@ -68,10 +69,13 @@ const readFind = async ({ session, context }: Sending, { id, shape, row, ...need
   images[id] = item;
   if (item) images[keyId(keyOfItem(catalog, item))] = item;
   if (found.length <= 1) return;
+  const keys = found.map((one) => keyOfItem(catalog, one));
+  const named = keys.slice(0, NAMED_KEYS).map(keyShown).join(", ");
+  const say = shape.kind === "node" ? "Say by `given` which one is meant" : "Give the fields that tell them apart";
   throw new EdgetableError(
     "plan.unsupported",
-    `${found.length} items of "${shape.definition}" fit this id: give the fields that tell them apart.`,
-    { details: { row } },
+    `${found.length} items of "${shape.definition}" have this id: ${named}. ${say}, and delete what should not be there.`,
+    { details: { row, keys } },
   );
 };
 

@@ -144,6 +144,22 @@ describe("the tracker's layout", () => {
     expect(await lab.node("project").update({ projectId: "none" }, { name: "x" })).toMatchObject({ ok: false, reason: "notFound" });
   });
 
+  test("a write of an id that two items have names their keys and the option that tells them apart", async () => {
+    const [id, projects] = [{ projectId: "twice" }, lab.node("project")];
+    await projects.create({ ...id, tenantId: "a", name: "One" }).orThrow();
+    await projects.create({ ...id, tenantId: "b", name: "Two" }).orThrow();
+    const refused = {
+      code: "plan.unsupported",
+      message:
+        '2 items of "project" have this id: project-twice / tenant-a, project-twice / tenant-b. Say by `given` which one is meant, and delete what should not be there.',
+      details: { keys: [{ SK: { S: "tenant-a" } }, { SK: { S: "tenant-b" } }] },
+    };
+    await expect(projects.update(id, { name: "x" }).run()).rejects.toMatchObject(refused);
+    await expect(projects.delete(id).run()).rejects.toMatchObject(refused);
+    expect(await projects.delete(id, { given: { tenantId: "b" } } as never)).toMatchObject({ ok: true, row: { name: "Two" } });
+    expect(await projects.update(id, { name: "x" })).toMatchObject({ ok: true, row: { tenantId: "a", name: "x" } });
+  });
+
   test("an item whose table key changes moves in a transaction, with everything it holds", async () => {
     await lab.node("project").create({ projectId: "7b7e", tenantId: "a", name: "News", note: "keep" }).orThrow();
     lab.sent.length = 0;

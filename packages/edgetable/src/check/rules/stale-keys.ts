@@ -117,7 +117,7 @@ export const mutableKey: AdviceRule = (catalog) => {
           advice.push({
             ...about,
             severity: "note",
-            message: `the table key "${attribute}" of "${shape.definition}" contains {${path}}, which may change. Each change deletes the item and writes another, and GetItem needs more than the id.`,
+            message: `the table key "${attribute}" of "${shape.definition}" contains {${path}}, which may change. Each change deletes the item and writes another, GetItem needs more than the id, and a create or put with another value makes a second item of the same id.`,
             mend: "Make the attribute immutable, or keep it out of the table's key.",
           });
       }
