@@ -1,6 +1,6 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { abortedByClose } from "../executor/jobs/run-job.ts";
-import type { LoadReport, LoadSettings } from "../executor/load/load-state.ts";
+import { LOAD, type LoadReport, type LoadSettings } from "../executor/load/load-state.ts";
 import { runLoad } from "../executor/load/load-rows.ts";
 import type { LogicalWrite, PutEdgeWrite, PutWrite } from "../ir/logical-write.ts";
 import { VERSION } from "../requests/encode-item.ts";
@@ -171,7 +171,7 @@ export const loadRows = (
   const { session, validates } = driver;
   const source = { rows, toWrite: rowReader(driver, given) };
   if (id === undefined) return runLoad(session, source, { job: undefined, settings: loadSettings(described, validates) });
-  const { signal, track } = abortedByClose(session, given.signal);
+  const { signal, track } = abortedByClose(session, given.signal, LOAD);
   const settings = loadSettings({ ...described, signal }, validates);
   return track(runLoad(session, source, { job: { id: jobNameOf(driver.catalog, id), fingerprint, lease }, settings }));
 };

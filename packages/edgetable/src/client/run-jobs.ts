@@ -21,7 +21,7 @@ import {
   listJobs as list,
   takeLease,
 } from "../executor/jobs/job-store.ts";
-import { abortedByClose, REQUEST_DEADLINE, runJob } from "../executor/jobs/run-job.ts";
+import { abortedByClose, abortedWork, REQUEST_DEADLINE, runJob } from "../executor/jobs/run-job.ts";
 import { runReshard, type ReshardReport } from "../executor/reshard/run-reshard.ts";
 import type { DeleteWrite } from "../ir/logical-write.ts";
 import { readWhere } from "../ir/condition.ts";
@@ -243,7 +243,8 @@ export const runOwnJob = async <Result>(driver: WriteDriver, name: string, { opt
     });
   const { session } = driver;
   const { fingerprint = "", lease: duration = LEASE } = options;
-  const { signal, track } = abortedByClose(session, options.signal);
+  const named = { what: `The job "${id}"`, advice: "Completed work is kept; call again to resume." };
+  const { signal, track } = abortedByClose(session, options.signal, named);
   const run = async (): Promise<Result> => {
     const request = { id, kind: "custom", duration, facts: { [FINGERPRINT]: fingerprint }, resumes: false } as const;
     const lease = await takeLease(session, request, { ...bookkeeping(session, REQUEST_DEADLINE), signal });
@@ -257,10 +258,7 @@ export const runOwnJob = async <Result>(driver: WriteDriver, name: string, { opt
       },
       check: () => {
         checkLease(session, lease);
-        if (!signal.aborted) return;
-        throw new EdgetableError("execute.aborted", `The job "${id}" was aborted. Completed work is kept; call again to resume.`, {
-          cause: signal.reason,
-        });
+        if (signal.aborted) throw abortedWork(named, signal);
       },
       setDerived: async (definition, of, values, condition) => {
         job.check();

@@ -323,7 +323,10 @@ export const runConsumer = async ({
   const counted = countProgress(session, readers);
   const ending = new AbortController();
   const unlink = linkAbort(ending, signal);
-  const stopping = abortedByClose(session, ending.signal);
+  const stopping = abortedByClose(session, ending.signal, {
+    what: "The stream consumer",
+    advice: "It goes on from its checkpoints when it runs again.",
+  });
   let failure: { readonly error: unknown } | undefined;
   const consumer: Consumer = {
     session,

@@ -3,7 +3,7 @@ import { checkJobName, LEASE } from "../client/job-options.ts";
 import { addCosts, type Cost, Meter } from "../executor/call.ts";
 import { bookkeeping, takeLease } from "../executor/jobs/job-store.ts";
 import { newRun, REQUEST_DEADLINE, type Run, runJob } from "../executor/jobs/run-job.ts";
-import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
+import { isEdgetableError } from "../errors/edgetable-error.ts";
 import { readRecord, refuseOtherKeys } from "../executor/model-record.ts";
 import { newToken } from "../executor/run-write.ts";
 import type { Session } from "../executor/session.ts";
@@ -309,9 +309,7 @@ export const verify = async (db: object, options: VerifyOptions = {}): Promise<V
     } catch (error) {
       if (isEdgetableError(error, "execute.rejected"))
         await refuseOtherKeys(session, { meter: new Meter(0), signal: run.signal, deadline: session.effects.now() + REQUEST_DEADLINE });
-      if (!isEdgetableError(error, "execute.aborted")) throw error;
-      // A request that was under way says nothing of the rest.
-      throw new EdgetableError("execute.aborted", `${run.what} was aborted. ${run.advice}`, { cause: error.cause ?? error });
+      throw error;
     }
   };
   return run.track(work());

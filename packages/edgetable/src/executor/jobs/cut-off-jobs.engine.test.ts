@@ -103,10 +103,35 @@ test.each(Object.keys(works))("a %s whose connection is closed stops as by a sig
   await db.close();
   expect(closed).toBe(true);
   expect(sent.at(-1)).toBe("UpdateItem");
-  expect(await ended).toMatchObject({ code: "execute.aborted", cause: "the connection was closed" });
+  expect(await ended).toMatchObject({
+    code: "execute.aborted",
+    cause: "the connection was closed",
+    message: expect.stringMatching(/^The .* was aborted by close[(][)][.] .*(?:when you call it again|resume the job|call again)/),
+  });
   expect(await other.jobs.list()).toMatchObject([{ running: false, leasedUntil: 0 }]);
   await works[kind]!(grown.connect({ transport: engine.transport }));
   expect(await other.jobs.list()).toEqual([]);
+});
+
+test("a program's own job whose connection is closed says so, and how to go on", async () => {
+  const db = await filled(engine.freshTableName("own"));
+  let begin = (): void => undefined;
+  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const ended = db.jobs
+    .run("mine", {}, async (job) => {
+      begin();
+      for (;;) {
+        job.check();
+        await pause(5);
+      }
+    })
+    .catch((error: unknown) => error);
+  await begun;
+  await db.close();
+  expect(await ended).toMatchObject({
+    code: "execute.aborted",
+    message: 'The job "mine" was aborted by close(). Completed work is kept; call again to resume.',
+  });
 });
 
 /** A transport that waits before one request: `reached` resolves when it comes, `pass` lets it go. */

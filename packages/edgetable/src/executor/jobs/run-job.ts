@@ -1,4 +1,4 @@
-import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { EdgetableError, isEdgetableError, withDetails } from "../../errors/edgetable-error.ts";
 import { linkAbort } from "../../util/time.ts";
 import { addCosts, Meter, NO_COST, type Cost, type SentRequest } from "../call.ts";
 import type { CallContext, Session } from "../session.ts";
@@ -63,19 +63,40 @@ export interface Stopping {
   readonly track: <T>(work: Promise<T>) => Promise<T>;
 }
 
-/** Lets work be aborted by its own signal, if it has one, and by `close`. */
-export const abortedByClose = ({ jobs }: Session, signal: AbortSignal | undefined): Stopping => {
+// Why the signal of work is aborted, where no caller aborted it.
+const CLOSED = "the connection was closed";
+
+/** What errors say of work that was aborted. */
+export interface Aborted {
+  /** Names the work, such as `The deletion of "student"`. */
+  readonly what: string;
+  /** Tells what is kept and how to resume, as one or more sentences. */
+  readonly advice: string;
+}
+
+/** The error of work that its caller's signal or `close` aborted. */
+export const abortedWork = ({ what, advice }: Aborted, { reason }: AbortSignal): EdgetableError =>
+  new EdgetableError("execute.aborted", `${what} was aborted${reason === CLOSED ? " by close()" : ""}. ${advice}`, { cause: reason });
+
+/**
+ * Lets work be aborted by its own signal, if it has one, and by `close`. A request that was under way then says nothing of
+ * the rest: the error names the work.
+ */
+export const abortedByClose = ({ jobs }: Session, signal: AbortSignal | undefined, named: Aborted): Stopping => {
   const ending = new AbortController();
   const unlink = linkAbort(ending, signal);
   const track: Stopping["track"] = async (work) => {
     const stop = async (): Promise<void> => {
-      ending.abort("the connection was closed");
+      ending.abort(CLOSED);
       await work.catch(() => undefined);
       jobs.delete(stop);
     };
     jobs.add(stop);
     try {
       return await work;
+    } catch (error) {
+      if (!ending.signal.aborted || !isEdgetableError(error, "execute.aborted")) throw error;
+      throw withDetails(abortedWork(named, ending.signal), error.details);
     } finally {
       jobs.delete(stop);
       unlink();
@@ -85,12 +106,8 @@ export const abortedByClose = ({ jobs }: Session, signal: AbortSignal | undefine
 };
 
 /** One run of work that consists of steps: its limits, and what it has cost so far. */
-export interface Run extends Stopping {
+export interface Run extends Stopping, Aborted {
   readonly session: Session;
-  /** Names the work in errors, such as `The deletion of "student"`. */
-  readonly what: string;
-  /** Tells in errors what is kept and how to resume, as one or more sentences. */
-  readonly advice: string;
   /** Time (as `Effects.now` tells it) after which no step is begun. */
   readonly deadline: number;
   /** The job's, once there is one. */
@@ -111,7 +128,7 @@ export const newRun = (
   what,
   advice,
   deadline,
-  ...abortedByClose(session, signal),
+  ...abortedByClose(session, signal, { what, advice }),
   lease: undefined,
   cost: NO_COST,
   requests: [],
@@ -121,13 +138,10 @@ export const newRun = (
 // The report of little work names its requests; those of a long job would fill the memory.
 const NAMED_REQUESTS = 1000;
 
-const abortedRun = ({ what, advice, signal }: Run): EdgetableError =>
-  new EdgetableError("execute.aborted", `${what} was aborted. ${advice}`, { cause: signal.reason });
-
 /** Waits between two steps of a run. @throws {execute.aborted} when the run is aborted meanwhile */
 export const waitIn = async (run: Run, milliseconds: number): Promise<void> => {
   await run.session.effects.sleep(milliseconds, run.signal).catch((error: unknown) => {
-    throw run.signal.aborted ? abortedRun(run) : error;
+    throw run.signal.aborted ? abortedWork(run, run.signal) : error;
   });
 };
 
@@ -141,7 +155,7 @@ export const step = async <T>(run: Run, work: (context: CallContext) => Promise<
   const { session, what, advice, signal, deadline } = run;
   const lease = guarded ? run.lease : undefined;
   if (lease) checkLease(session, lease);
-  if (signal.aborted) throw abortedRun(run);
+  if (signal.aborted) throw abortedWork(run, signal);
   if (session.effects.now() >= deadline)
     throw new EdgetableError("execute.timeout", `${what} did not end before its deadline. ${advice}`, { retryable: true });
   const meter = new Meter();

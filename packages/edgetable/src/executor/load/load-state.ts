@@ -1,6 +1,7 @@
 // What a load has done so far, what stops it, and its report.
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import { addCosts, type Cost, NO_COST } from "../call.ts";
+import { type Aborted, abortedWork } from "../jobs/run-job.ts";
 import type { Collisions, CollisionSettings } from "./collisions.ts";
 
 /** A row that was not loaded. */
@@ -220,9 +221,14 @@ export const writeUnlessHalted = async (state: LoadState, rows: readonly number[
   }
 };
 
+/** What errors say of a load that was aborted. */
+export const LOAD: Aborted = {
+  what: "The load",
+  advice: "What it wrote stays; one with `job` goes on where it was when you call it again.",
+};
+
 /** The error of a load that its signal ended. */
-export const abortedLoad = (signal: AbortSignal): EdgetableError =>
-  new EdgetableError("execute.aborted", "The load was aborted.", { cause: signal.reason });
+export const abortedLoad = (signal: AbortSignal): EdgetableError => abortedWork(LOAD, signal);
 
 /** True if another row may be read. Throws what stops the load from outside: its signal, or a lost lease. */
 export const mayContinue = (state: LoadState): boolean => {
