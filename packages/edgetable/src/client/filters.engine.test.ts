@@ -147,7 +147,8 @@ test("a filter with `or` and `not` is one expression, without a needless parenth
   for (const operand of [true, null, [1], new Set([1]), {}])
     for (const operator of ["lt", "lte", "gt", "gte"])
       expect(misuse({ v: { [operator]: operand } })).toThrow(`"${operator}" of "v" takes a value that has an order`);
-  expect(misuse({ v: { between: [false, true] } })).toThrow('"between" of "v" takes a list of two values that have an order');
+  for (const bounds of [[false, true], [1, "2"], ["1", Uint8Array.of(2)], [1n, new Date(2)], [1]])
+    expect(misuse({ v: { between: bounds } })).toThrow('"between" of "v" takes a list of two values of one type that has an order');
   expect(() => db.holds.unlink({ id: "all" }, { id: "0" }, { if: { v: { gte: false } } as never })).toThrow(
     "takes a value that has an order",
   );

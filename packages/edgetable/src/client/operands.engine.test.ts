@@ -70,7 +70,7 @@ const outcome = async (call: () => PromiseLike<unknown>): Promise<unknown> => {
 
 test("operands that no item can hold are refused in every call", async () => {
   const { db, calls } = await open();
-  const numbers = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  const numbers = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e126, -1e-131, 10n ** 38n + 1n];
   const compared = (value: unknown): readonly object[] => [
     { ne: value },
     { gte: value },
@@ -85,6 +85,10 @@ test("operands that no item can hold are refused in every call", async () => {
     ...["n", "t", "m.k"].flatMap((path) => ofNumbers.map((operand) => ({ [path]: operand }))),
     ...[invalid, ...compared(invalid), text, ...compared(text), { beginsWith: "2024" }].map((d) => ({ d })),
     { m: { eq: { k: Number.NaN } } },
+    ...compared("\ud800").map((n) => ({ n })),
+    { m: { eq: { "\ud800": 1 } } },
+    ...[new Set(), new Set([1, "a"]), [[new Set()]]].map((ne) => ({ n: { ne } })),
+    ...compared(new Date(0)).flatMap((operand) => [{ n: operand }, { "m.k": operand }]),
     { n: { in: [1, Number.NaN] } },
     { n: { between: [0, Number.NaN] } },
     { or: [{ n: 1 }, { n: Number.NaN }] },
@@ -109,6 +113,9 @@ test("a message names the attribute and the operand", async () => {
   const { calls } = await open();
   await expect((async () => calls["nodes of a walk"]!({ n: { gte: Number.NaN } } as never))()).rejects.toThrow(
     'The condition on "n" compares it with the number NaN, which DynamoDB cannot store. Give another value.',
+  );
+  await expect((async () => calls["nodes of a walk"]!({ n: { gte: new Date(0) } } as never))()).rejects.toThrow(
+    'The condition on "n" compares it with a Date, which DynamoDB cannot store. Give ISO 8601 text, or declare the attribute in `dates`.',
   );
   await expect((async () => calls["edges"]!({ d: { gt: "2023" } } as never))()).rejects.toThrow(
     '"d" is a Date, and the condition compares it with "2023". Give a Date.',

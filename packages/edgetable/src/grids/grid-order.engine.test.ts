@@ -242,7 +242,6 @@ test("an operand that no key of the index holds narrows nothing, and each row is
   const rows = Array.from({ length: 6 }, (_, num) => ({ issueId: `i${num}`, num, name: num % 2 === 0 ? "a" : `n${num}`, state: "open" }));
   await load(db, rows);
   const all = [0, 1, 2, 3, 4, 5];
-  const half = "\u{1f600}".slice(0, 1);
   const cases: readonly (readonly [object, readonly number[]])[] = [
     [{ num: "x" }, []],
     [{ num: 1.5 }, []],
@@ -257,7 +256,6 @@ test("an operand that no key of the index holds narrows nothing, and each row is
     [{ name: { gte: "" } }, all],
     [{ name: { beginsWith: "" } }, all],
     [{ name: { beginsWith: "n", gt: "n1" } }, [3, 5]],
-    [{ name: { gt: half } }, []],
   ];
   for (const [where, expected] of cases)
     for (const column of [undefined, "num", "name"] as const) {

@@ -263,7 +263,7 @@ describe("bad input", () => {
           .where({ "field:rank": value as never })
           .page(),
       ),
-    ).toMatchObject({ code: Number.isNaN(value) ? "request.unsupportedValue" : "grid.invalidFilter" });
+    ).toMatchObject({ code: typeof value === "number" ? "request.unsupportedValue" : "grid.invalidFilter" });
     expect(await db.issue.values({ issueId: "020e" }).get()).toEqual({});
   });
 
@@ -277,7 +277,7 @@ describe("bad input", () => {
     ] as const)
       expect(await code(fields.define(field))).toMatchObject({ code: "grid.invalidField" });
     for (const operator of ["eq", "gte", "beginsWith", "contains"])
-      expect(await code(grid.where({ "field:note": { [operator]: half } }).page())).toMatchObject({ code: "grid.invalidFilter" });
+      expect(await code(grid.where({ "field:note": { [operator]: half } }).page())).toMatchObject({ code: "request.unsupportedValue" });
   });
 
   test("a wrong definition is refused", async () => {

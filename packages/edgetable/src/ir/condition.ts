@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { MOST_LEVELS, unstorable } from "../keys/template.ts";
 import type { Shape } from "../schema/catalog.ts";
-import { type ComparisonOperator, comparisonsOf, invalidCondition, isListOf, undefinedValue } from "../schema/comparisons.ts";
+import { areOfOneType, type ComparisonOperator, comparisonsOf, invalidCondition, isListOf, undefinedValue } from "../schema/comparisons.ts";
 import { namesIn, shown } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";
 import {
@@ -99,7 +99,9 @@ export interface Conditions {
 
 // In memory, NaN would neither be less nor greater than a number, and an invalid Date would differ from every other.
 const unstorableIn = (value: unknown, levels = MOST_LEVELS): string | undefined => {
-  const members = Array.isArray(value) || value instanceof Set ? value : isMap(value) ? Object.values(value) : undefined;
+  if (value instanceof Set && !areOfOneType([...(value as ReadonlySet<unknown>)]))
+    return value.size === 0 ? "an empty set" : "a set of mixed types";
+  const members = Array.isArray(value) || value instanceof Set ? value : isMap(value) ? Object.entries(value).flat() : undefined;
   if (!members) return unstorable(value);
   if (levels === 0) return `a value nested more than ${MOST_LEVELS} levels deep`;
   for (const member of members as Iterable<unknown>) {
@@ -109,14 +111,26 @@ const unstorableIn = (value: unknown, levels = MOST_LEVELS): string | undefined 
   return undefined;
 };
 
-const checkOperand = (path: string, operand: unknown, isDate: boolean): void => {
-  const what = unstorableIn(operand);
-  const other = isDate ? [operand].flat().find((one) => one !== null && !(one instanceof Date)) : undefined;
+type DateShapes = readonly Pick<Shape, "carried" | "dates">[];
+
+/** Whether an attribute is a Date; undefined without shapes, where they differ, and where a key tells it. */
+const isDateIn = (shapes: DateShapes, path: string): boolean | undefined => {
+  const named = shapes.filter(({ dates }) => dates.includes(path));
+  if (named.length > 0 && named.length === shapes.length) return true;
+  return shapes.length === 0 || named.length > 0 || shapes.some(({ carried }) => carried.includes(path)) ? undefined : false;
+};
+
+const checkOperand = (path: string, operand: unknown, isDate: boolean | undefined): void => {
+  const operands = [operand].flat();
+  const noDate = isDate === false && operands.some((one) => one instanceof Date);
+  const what = unstorableIn(operand) ?? (noDate ? "a Date" : undefined);
+  const other = isDate ? operands.find((one) => one !== null && !(one instanceof Date)) : undefined;
   if (what === undefined && other === undefined) return;
+  const mend = noDate ? "Give ISO 8601 text, or declare the attribute in `dates`" : "Give another value";
   const message =
     what === undefined
       ? `"${path}" is a Date, and the condition compares it with ${shown(other)}. Give a Date.`
-      : `The condition on "${path}" compares it with ${what}, which DynamoDB cannot store. Give another value.`;
+      : `The condition on "${path}" compares it with ${what}, which DynamoDB cannot store. ${mend}.`;
   throw new EdgetableError("request.unsupportedValue", message, { details: { path, value: operand } });
 };
 
@@ -171,7 +185,7 @@ export const readWhere = (
   where: Readonly<Record<string, unknown>>,
   nested: readonly string[] = [],
   slots = 0,
-  shapes: readonly Pick<Shape, "dates">[] = [],
+  shapes: DateShapes = [],
 ): Conditions => {
   const conditions: Condition[] = [];
   const values: unknown[] = [];
@@ -188,7 +202,7 @@ export const readWhere = (
   };
   const add = (path: string, operator: ComparisonOperator, value: unknown): void => {
     const slot = slots + values.length;
-    if (operator !== "exists") checkOperand(path, value, shapes.length > 0 && shapes.every(({ dates }) => dates.includes(path)));
+    if (operator !== "exists") checkOperand(path, value, nested.includes(path.split(".")[0]!) ? undefined : isDateIn(shapes, path));
     const steps = isPath(path) ? stepsOf(path) : undefined;
     // A field of an end has a dot as well.
     const condition = steps && !nested.includes(steps[0]) ? { path, operator, slot, steps } : { path, operator, slot };

@@ -87,9 +87,16 @@ export const encodeDate = (value: unknown): string | Refusal => {
 /** "Nested attribute depth: up to 32 levels", ServiceQuotas; the attribute itself is the first. */
 export const MOST_LEVELS = 32;
 
-/** Says what a number or a `Date` is that no item holds, such as "the number NaN"; undefined for any other value. */
+// From 1e-130 to 9.99e125, with 38 digits ("Supported data types and naming rules", Number).
+const isInRange = (value: number | bigint): boolean => {
+  const size = Math.abs(Number(value));
+  return size < 1e126 && (size >= 1e-130 || size === 0) && (typeof value === "number" || /^-?\d{1,38}0*$/.test(String(value)));
+};
+
+/** Says what a number, text or `Date` is that no item holds, such as "the number NaN"; undefined for any other value. */
 export const unstorable = (value: unknown): string | undefined => {
-  if (typeof value === "number") return Number.isFinite(value) ? undefined : `the number ${value}`;
+  if (isNumber(value)) return isInRange(value) ? undefined : `the number ${value}`;
+  if (typeof value === "string") return isWellFormed(value) ? undefined : "text with half of a surrogate pair";
   if (!(value instanceof Date)) return undefined;
   return Number.isNaN(value.getTime())
     ? "an invalid Date"

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { dateText, decimalOf, decimalText, isWellFormed, MOST_LEVELS, readTemplate, type Template } from "../keys/template.ts";
+import { dateText, decimalOf, decimalText, MOST_LEVELS, readTemplate, type Template, unstorable } from "../keys/template.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { readDecimal } from "../util/decimal.ts";
 import { isNumber } from "../util/json-text.ts";
@@ -15,18 +15,13 @@ const unsupported = (path: string, value: unknown, [what, mend]: Why): Edgetable
   });
 
 const wellFormed = (text: string, path: string): string => {
-  if (isWellFormed(text)) return text;
-  throw unsupported(path, text, ["text with half of a surrogate pair", "Repair it with its toWellFormed()"]);
-};
-
-// From 1e-130 to 9.99e125, with 38 digits ("Supported data types and naming rules", Number).
-const isInRange = (value: number | bigint): boolean => {
-  const size = Math.abs(Number(value));
-  return size < 1e126 && (size >= 1e-130 || size === 0) && (typeof value === "number" || /^-?\d{1,38}0*$/.test(String(value)));
+  const what = unstorable(text);
+  if (what !== undefined) throw unsupported(path, text, [what, "Repair it with its toWellFormed()"]);
+  return text;
 };
 
 const numberText = (value: number | bigint, path: string): string => {
-  const what = isInRange(value) ? undefined : `the number ${value}`;
+  const what = unstorable(value);
   if (what !== undefined) throw unsupported(path, value, [what, CONVERT]);
   return String(value);
 };

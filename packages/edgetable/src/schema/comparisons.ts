@@ -1,6 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { shown } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
+import { isNumber } from "../util/json-text.ts";
 import { isMap } from "./attribute-path.ts";
 
 /** How an attribute is compared. `eq` is what a bare value means. */
@@ -29,14 +30,24 @@ export const isListOf = (operand: unknown, min: number, max: number): boolean =>
   Array.isArray(operand) && operand.length >= min && operand.length <= max && !operand.includes(undefined);
 
 // "a BETWEEN b AND c", "<" and the like compare numbers, strings and binary (Condition and filter expressions, DynamoDB).
-const hasOrder = (operand: unknown): boolean =>
-  typeof operand !== "boolean" && operand !== null && !Array.isArray(operand) && !(operand instanceof Set) && !isMap(operand);
+// Undefined for a value that has no order and is no member of a set.
+const orderedType = (operand: unknown): "N" | "S" | "B" | undefined => {
+  if (isNumber(operand)) return "N";
+  if (typeof operand === "string" || operand instanceof Date) return "S";
+  return operand instanceof Uint8Array ? "B" : undefined;
+};
+
+const hasOrder = (operand: unknown): boolean => orderedType(operand) !== undefined;
+
+/** True if all members have one type, which has an order. */
+export const areOfOneType = ([first, ...more]: readonly unknown[]): boolean =>
+  hasOrder(first) && more.every((one) => orderedType(one) === orderedType(first));
 
 /** True if the comparison takes the operand, and what it takes. */
 const takes = (operator: ComparisonOperator, operand: unknown): readonly [fits: boolean, takes: string] => {
   switch (operator) {
     case "between":
-      return [isListOf(operand, 2, 2) && (operand as readonly unknown[]).every(hasOrder), "a list of two values that have an order"];
+      return [isListOf(operand, 2, 2) && areOfOneType(operand as readonly unknown[]), "a list of two values of one type that has an order"];
     case "lt":
     case "lte":
     case "gt":
