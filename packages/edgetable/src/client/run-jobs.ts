@@ -28,7 +28,7 @@ import { readWhere } from "../ir/condition.ts";
 import type { WriteOutcome } from "../ir/write-outcome.ts";
 import { jobNameOf } from "../schema/tenant-keys.ts";
 import { checkEnd, checkKey, checkNodeId } from "../schema/check-values.ts";
-import { checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
+import { briefly, checkOptions, checkSignal, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
@@ -160,7 +160,7 @@ export const forgetJob = async (driver: WriteDriver, given: string): Promise<voi
 const ownJobChecks: OptionChecks<OwnJobOptions> = {
   fingerprint: (text: string) => {
     if (typeof text === "string" && text.length <= 1000) return;
-    throw new EdgetableError("plan.invalidOption", `fingerprint is ${jsonText(text)}: give a text of at most 1,000 characters.`, {
+    throw new EdgetableError("plan.invalidOption", `fingerprint is ${briefly(text)}: give a text of at most 1,000 characters.`, {
       details: { option: "fingerprint", value: text },
     });
   },

@@ -12,7 +12,7 @@ import type { Driver } from "./driver.ts";
 import type * as Explanation from "./explain-write.ts";
 import type { FinishedJobs } from "./finish-jobs.ts";
 import type { Transact, TransactOptions, TransactOutcome, WriteCall, WriteExplanation } from "./write-types.ts";
-import { checkOptions, listOf, type OptionChecks } from "../util/check-options.ts";
+import { briefly, checkOptions, listOf, type OptionChecks } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";
 import { loadOnce } from "../util/load-once.ts";
 
@@ -165,7 +165,7 @@ export const writesOf = ({ catalog }: WriteDriver, calls: readonly WriteCall<unk
 const transactOptions: OptionChecks<TransactOptions> = {
   token: (given: unknown) => {
     if (typeof given === "string" && given.length > 0 && given.length <= 36) return;
-    throw new EdgetableError("plan.invalidOption", `token is ${jsonText(given)}: give a text of 1 to 36 characters.`, {
+    throw new EdgetableError("plan.invalidOption", `token is ${briefly(given)}: give a text of 1 to 36 characters.`, {
       details: { option: "token", value: given },
     });
   },

@@ -2,8 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { MOST_LEVELS, unstorable } from "../keys/template.ts";
 import type { Shape } from "../schema/catalog.ts";
 import { areOfOneType, type ComparisonOperator, comparisonsOf, invalidCondition, isListOf, undefinedValue } from "../schema/comparisons.ts";
-import { namesIn, shown } from "../util/check-options.ts";
-import { jsonText } from "../util/json-text.ts";
+import { briefly, namesIn, shown } from "../util/check-options.ts";
 import {
   type AtPath,
   type AttributePath,
@@ -144,7 +143,7 @@ const groupMembers = (name: string, value: unknown): readonly Readonly<Record<st
   const takes = name === "or" ? "a list of 1 to 100 conditions, such as [{ name: … }, { … }]" : "conditions, such as { name: … }";
   throw invalidCondition(
     name,
-    `\`${name}\` takes ${takes}, got ${jsonText(value)}. An attribute named "${name}" is compared as '["${name}"]'.`,
+    `\`${name}\` takes ${takes}, got ${briefly(value)}. An attribute named "${name}" is compared as '["${name}"]'.`,
     {
       value,
     },

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { shown } from "../util/check-options.ts";
+import { briefly } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { isNumber } from "../util/json-text.ts";
 import { isMap } from "./attribute-path.ts";
@@ -74,7 +74,7 @@ const checkComparison = (path: string, name: string, operand: unknown): Comparis
   if (fits) return operator;
   throw invalidCondition(
     path,
-    `"${operator}" of "${path}" takes ${expected}, got ${operand instanceof Uint8Array ? "bytes" : shown(operand)}.`,
+    `"${operator}" of "${path}" takes ${expected}, got ${operand instanceof Uint8Array ? "bytes" : briefly(operand)}.`,
     {
       operator,
       operand,

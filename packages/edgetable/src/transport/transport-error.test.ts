@@ -44,6 +44,16 @@ test("an update that makes an item too large says what to do, alone and in a tra
   expect(serviceError(cancelled, { operation: "TransactWriteItems", input: {} }).message).toContain(advice);
 });
 
+test("a token that another transaction had says what to do", () => {
+  const fault = { name: "IdempotentParameterMismatchException", message: "Parameters differ", status: 400 };
+  expect(serviceError(fault, { operation: "TransactWriteItems", input: {} })).toMatchObject({
+    code: "execute.rejected",
+    retryable: false,
+    message:
+      "TransactWriteItems: IdempotentParameterMismatchException: Parameters differ. Another transaction had this token in the last ten minutes: give each one a token of its own, and repeat one with the same calls.",
+  });
+});
+
 test("a stream that is missing is told from a missing table", () => {
   const fault = { name: "ResourceNotFoundException", message: "Requested resource not found: Shard does not exist", status: 400 };
   expect(serviceError(fault, { operation: "GetRecords", input: { ShardIterator: "i" } })).toMatchObject({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkOptions, inRange, type OptionChecks } from "./check-options.ts";
+import { briefly, checkOptions, inRange, listOf, type OptionChecks } from "./check-options.ts";
 
 interface Options {
   readonly lease?: number;
@@ -59,5 +59,24 @@ describe("inRange", () => {
     expect(() => inRange("limit", value, [1, 3])).toThrow(
       expect.objectContaining({ code: "plan.invalidOption", message: `limit is ${value}: give a whole number from 1 to 3.` }),
     );
+  });
+});
+
+describe("briefly", () => {
+  const long = Array.from({ length: 500 }, (_, n) => `value ${n}`);
+
+  test("a message shows the beginning of a long value", () => {
+    expect(briefly("v".repeat(298))).toBe(`"${"v".repeat(298)}"`);
+    expect(briefly(long)).toMatch(/^\["value 0",.{289}…$/);
+    expect(briefly(Number.NaN)).toBe("NaN");
+  });
+
+  test.each([
+    ["an option", () => check({ strict: long })],
+    ["options", () => check(long)],
+    ["a word", () => check({ order: "v".repeat(5000) })],
+    ["a list", () => listOf("v".repeat(5000) as never)],
+  ])("a refusal of %s that is long is short", (_, refused) => {
+    expect(refused).toThrow(expect.objectContaining({ message: expect.stringMatching(/^.{50,450}$/) }));
   });
 });

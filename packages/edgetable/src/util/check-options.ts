@@ -33,6 +33,14 @@ const invalidOption = (message: string, details: Readonly<Record<string, unknown
 /** A value as messages show it: `"5"` and `5` differ, and NaN is not null. */
 export const shown = (value: unknown): string => (typeof value === "number" ? String(value) : jsonText(value));
 
+const LONGEST_SHOWN = 300;
+
+/** What a caller gave, as messages show it: the beginning of a long value. */
+export const briefly = (value: unknown): string => {
+  const text = shown(value);
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+};
+
 /**
  * Returns a whole number within the range.
  *
@@ -40,7 +48,7 @@ export const shown = (value: unknown): string => (typeof value === "number" ? St
  */
 export const inRange = (option: string, value: number, [least, greatest]: Range): number => {
   if (Number.isInteger(value) && value >= least && value <= greatest) return value;
-  return invalidOption(`${option} is ${shown(value)}: give a whole number from ${least} to ${greatest}.`, { option, value });
+  return invalidOption(`${option} is ${briefly(value)}: give a whole number from ${least} to ${greatest}.`, { option, value });
 };
 
 /**
@@ -49,7 +57,7 @@ export const inRange = (option: string, value: number, [least, greatest]: Range)
  * @throws {plan.invalidOption} for an unknown name, with the nearest known one
  */
 export const oneOf = (what: string, name: string, known: readonly string[]): void => {
-  if (!known.includes(name)) invalidOption(`There is no ${what} ${shown(name)}.${didYouMean(name, known)}`, { given: name });
+  if (!known.includes(name)) invalidOption(`There is no ${what} ${briefly(name)}.${didYouMean(name, known)}`, { given: name });
 };
 
 /**
@@ -58,7 +66,7 @@ export const oneOf = (what: string, name: string, known: readonly string[]): voi
  * @throws {plan.invalidOption} for any other value
  */
 export const listOf = <T>(given: readonly T[], what = "ids, such as [{ … }]"): readonly T[] =>
-  Array.isArray(given) ? given : invalidOption(`Expected an array of ${what}, got ${jsonText(given)}.`);
+  Array.isArray(given) ? given : invalidOption(`Expected an array of ${what}, got ${briefly(given)}.`);
 
 /** True for an object whose names say something: not for lists, Maps, Sets and Dates. */
 const hasNames = (given: unknown): given is object =>
@@ -75,14 +83,14 @@ export const namesIn = (given: unknown, of = "", example = "name"): readonly str
   hasNames(given)
     ? Object.keys(given)
     : invalidOption(
-        `Expected an object${of && ` for ${of}`}, such as { ${example}: … }, got ${given instanceof Map ? "a Map" : jsonText(given)}.`,
+        `Expected an object${of && ` for ${of}`}, such as { ${example}: … }, got ${given instanceof Map ? "a Map" : briefly(given)}.`,
       );
 
 const checkOption = (name: string, value: unknown, check: OptionCheck): void => {
   if (check === undefined) return;
   if (typeof check === "function") check(value as never, name);
   else if (typeof check === "string") {
-    if (typeof value !== check) invalidOption(`Expected a ${check} for ${name}, got ${jsonText(value)}.`, { option: name, value });
+    if (typeof value !== check) invalidOption(`Expected a ${check} for ${name}, got ${briefly(value)}.`, { option: name, value });
   } else if (!Array.isArray(check)) checkOptions(value, check as NestedChecks, name);
   else if (typeof check[0] === "number") inRange(name, value as number, check as unknown as Range);
   else oneOf(name, value as string, check as string[]);
