@@ -105,17 +105,22 @@ const requirementNote = (attribute: string, item: WriteItem): string => {
     : `requires that the item has "${attribute}", the other half of an index entry; an item without it (one that is older than the index, for example) costs a second request, which writes the whole entry`;
 };
 
+const readNotes = (reads: readonly ReadNeed[]): readonly string[] => {
+  const notes = reads.map((need) => {
+    const node = `"${need.shape.definition}"`;
+    return `reads ${need.kind === "list" ? `each "${need.of.name}" of the ${node}` : node} first: ${need.reason}`;
+  });
+  return [...new Set(notes)];
+};
+
 const notesOf = (plan: WritePlan): readonly string[] => {
   if (plan.kind === "settled") return [];
+  if (plan.kind === "needs")
+    return [
+      ...readNotes(plan.reads),
+      "then writes on condition that what it read is unchanged; the write's units are not in the prediction",
+    ];
   const notes = new Set<string>();
-  if (plan.kind === "needs") {
-    for (const need of plan.reads) {
-      const node = `"${need.shape.definition}"`;
-      const what = need.kind === "list" ? `each "${need.of.name}" of the ${node}` : node;
-      notes.add(`reads ${what} first: ${need.reason}`);
-    }
-    return [...notes, "then writes on condition that what it read is unchanged; the write's units are not in the prediction"];
-  }
   const note = plan.once ? ONCE : plan.atomic.kind === "transaction" ? transactionNote(plan) : undefined;
   if (note !== undefined) notes.add(note);
   for (const { item } of plan.items)
@@ -162,6 +167,12 @@ export const explainDeletion = (catalog: Catalog, write: DeleteWrite, { indexLag
   for (const sweep of [...plan.sweeps, ...plan.parts.map(({ found }) => found)])
     requests.push(...explainFound(catalog, { plan: sweep.plan, binding: { row: sweep.row, values: [] } }));
   const notes: string[] = [];
+  // What the node itself needs. A node that is marked is read by the transaction that marks it.
+  const own = plan.marks ? undefined : planWrites(catalog, [write], {});
+  if (own?.kind === "needs") {
+    requests.push(...explainNeeds(catalog, own.reads));
+    notes.push(...readNotes(own.reads));
+  }
   if (plan.marks)
     notes.push(
       "marks the node first, in a transaction with the job's state: from then on nothing can be linked to it, and reads still give it until it goes",

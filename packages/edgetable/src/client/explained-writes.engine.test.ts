@@ -56,3 +56,41 @@ test("what a write reads first is explained as it is sent: one item, several, an
       expect(notes[0]).toBe('reads each "note" of the "shelf" first: what was copied onto each "note" changes with it');
   }
 });
+
+test("a deletion of a node with parts is explained with what the node itself is read for: its key, its unique values", async () => {
+  const nodes = {
+    order: node({ key: "ORDER#{id}", schema: z.object({ id: text, at: text }) }),
+    login: node({ key: "LOGIN#{id}", schema: z.object({ id: text, email: text }), unique: ["email"] }),
+    plain: node({ key: "PLAIN#{id}", schema: z.object({ id: text }) }),
+  };
+  const parts = {
+    line: part({ of: "order", key: "LINE#{n}", schema: z.object({ n: text }) }),
+    session: part({ of: "login", key: "SESSION#{n}", schema: z.object({ n: text }) }),
+    note: part({ of: "plain", key: "NOTE#{n}", schema: z.object({ n: text }) }),
+  };
+  const layout = { partitionKey: "PK", sortKey: "SK", nodes: { order: { keys: { SK: "AT#{at}" } } } };
+  const sent: SentRequest[] = [];
+  const graph = defineGraph({ table: engine.freshTableName("explained-deletions"), nodes, parts, layout });
+  const db = graph.connect({ transport: engine.transport, onRequest: (request) => void sent.push(request) });
+  await db.table.create();
+  await db.order.create({ id: "1", at: "2026" }).orThrow();
+  await db.line.create({ id: "1" }, { n: "1" }).orThrow();
+  await db.login.create({ id: "1", email: "a" }).orThrow();
+  await db.session.create({ id: "1" }, { n: "1" }).orThrow();
+  await db.plain.create({ id: "1" }).orThrow();
+  await db.note.create({ id: "1" }, { n: "1" }).orThrow();
+  const calls: readonly (readonly [string, () => Explained])[] = [
+    ["Query,Query", () => db.order.delete({ id: "1" })],
+    ["Query,GetItem", () => db.login.delete({ id: "1" })],
+    ["Query", () => db.plain.delete({ id: "1" })],
+  ];
+  for (const [operations, call] of calls) {
+    sent.length = 0;
+    const { requests, cost, notes } = await call().explain();
+    await call().run();
+    expect(sent.map(({ operation }) => operation).join()).toBe(`${operations},TransactWriteItems`);
+    expect(requests.map(({ operation }) => operation).join()).toBe(operations);
+    expect(cost.requests).toBe(requests.length);
+    expect(notes.some((note) => note.startsWith("reads "))).toBe(operations.includes(","));
+  }
+});
