@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph, edge, node, part, type SentRequest } from "../index.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
+import { verify } from "../verify/index.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -118,4 +119,44 @@ test("a name that is no field is refused, and a template that is given stands", 
   const { catalog } = model({ nodes: { user: { keys: { city: "CITY#{city}" } } } })();
   expect(catalog.shapesById["user"]?.keys["city"]?.source).toBe("CITY#{city}");
   expect(catalog.shapesById["user"]?.sparse).toEqual([]);
+});
+
+test("an attribute that repeats a field of an index key may be empty while the row is not in the index", async () => {
+  const table = engine.freshTableName("empty");
+  const schema = z.object({ id: text, state: text, title: text, note: text.optional() });
+  const keys = { SK: "TASK", GSI1PK: "OPEN", GSI1SK: "{title}#{note}" };
+  const graph = defineGraph({
+    table,
+    nodes: { task: node({ key: "TASK#{id}", schema }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+      nodes: {
+        task: { keys, verbatim: { title: "title", Note: "note" }, sparse: ["GSI1PK", "GSI1SK"], when: { GSI1PK: { state: "open" } } },
+      },
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  // As another program wrote it.
+  const item = raw({ PK: "TASK#1", SK: "TASK", state: "done", title: "", Note: "" });
+  await engine.transport.send("PutItem", { TableName: table, Item: item });
+  const row = { id: "1", state: "done", title: "", note: "" };
+  expect(await db.task.get({ id: "1" }).report()).toMatchObject({ value: row, strays: 0 });
+  await db.task.update({ id: "1" }, { note: "n" }).orThrow();
+  await db.task.update({ id: "1" }, { note: "" }).orThrow();
+  await db.task.create({ ...row, id: "2" }).orThrow();
+  expect(await db.task.getMany([{ id: "1" }, { id: "2" }])).toEqual([row, { ...row, id: "2" }]);
+  expect(await db.task.update({ id: "2" }, { state: "left" }, { if: { title: "", note: "" } })).toMatchObject({ ok: true });
+  expect(await db.task.update({ id: "2" }, { state: "done" }, { if: { title: { ne: "" } } })).toMatchObject({ ok: false });
+  expect((await verify(db)).clean).toBe(true);
+  const rows = [];
+  for await (const one of db.scan()) rows.push(one);
+  await db.table.delete();
+  await db.table.create();
+  expect((await db.load(rows)).failures).toEqual([]);
+  // A key holds no empty text.
+  await expect(db.task.update({ id: "1" }, { state: "open" })).rejects.toMatchObject({ code: "keys.empty" });
+  await expect(db.task.put({ ...row, state: "open" })).rejects.toMatchObject({ code: "keys.empty" });
 });

@@ -46,7 +46,10 @@ export const endingField = (template: Template, path: string): EndingField | und
   if (field?.kind !== "field" || field.path !== path || isOneWay(field.format)) return undefined;
   const { delimiter } = template;
   if (rest.length === 1)
-    return { beginning, read: (text) => (text === "" || text.includes(delimiter) ? undefined : decodePart(field, text, template)) };
+    return {
+      beginning,
+      read: (text) => ((text === "" && !template.mayBeEmpty) || text.includes(delimiter) ? undefined : decodePart(field, text, template)),
+    };
   const before = rest.at(-2);
   if (!template.escapes || before?.kind !== "literal" || before.text !== delimiter) return undefined;
   const read: FieldReader = (text) => {

@@ -50,6 +50,8 @@ export interface KeyDialect {
   readonly type?: "S" | "N" | undefined;
   /** True for the table's keys in an adopted layout, where keys that begin with `~` belong to Edgetable's own items. */
   readonly reserves?: boolean;
+  /** True for an attribute of an adopted layout that is no key of the table or of an index. */
+  readonly beside?: boolean;
   /** Shardings that templates may name: `{orderId:shard(hotStatus)}`. */
   readonly shardings?: Readonly<Record<string, Sharding>> | undefined;
   /**
@@ -126,6 +128,8 @@ export interface Template extends KeyDialect {
    * with one key are told apart by their own attributes.
    */
   readonly loose: boolean;
+  /** True for an attribute that is no key and holds one text as it is: the text may be empty. */
+  readonly mayBeEmpty: boolean;
   /** True if something follows a field without a delimiter: no field can be read. */
   readonly joined: boolean;
   /** True if a path appears in several readable places, which must then agree. */

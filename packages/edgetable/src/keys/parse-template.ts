@@ -186,7 +186,7 @@ const checkNeighbours = (source: string, { delimiter, reserves }: KeyDialect, pa
  * ```
  */
 export const parseTemplate = (source: string, options: KeyDialect): Template => {
-  const { delimiter, escapes, reserves = false, type = "S", when } = options;
+  const { delimiter, escapes, reserves = false, beside = false, type = "S", when } = options;
   checkDelimiter(source, options);
   if (source === "") invalidTemplate(source, "it is empty; a key needs at least one character.");
   const parts = parseParts(source, options);
@@ -211,6 +211,7 @@ export const parseTemplate = (source: string, options: KeyDialect): Template => 
   const isText = ({ format }: FieldPart): boolean =>
     format.kind === "lower" || format.kind === "upper" || (format.kind === "written" && format.width === undefined);
   const loose = !escapes && !reserves && carried.length === 0 && places.some(isText);
+  const mayBeEmpty = beside && parts.length === 1 && only?.kind === "field" && only.format.kind === "text";
   const repeats = carried.length < readable.length;
   const dialect = { delimiter, escapes, reserves, type } as const;
   return Object.freeze({
@@ -223,6 +224,7 @@ export const parseTemplate = (source: string, options: KeyDialect): Template => 
     within,
     carried,
     loose,
+    mayBeEmpty,
     joined,
     repeats,
     when,

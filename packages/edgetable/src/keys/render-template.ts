@@ -225,7 +225,7 @@ const encodePart = (template: Template, part: FieldPart, value: unknown): string
 /** Writes one field's value for a whole key. Refuses an empty text, and a reserved beginning. */
 export const encodeStrictly = (template: Template, part: FieldPart, value: unknown): string => {
   // DynamoDB refuses an empty key: a value may be empty beside something else only.
-  if (value === "" && (!template.loose || template.parts.length === 1)) {
+  if (value === "" && !template.mayBeEmpty && (!template.loose || template.parts.length === 1)) {
     const why = refusal(
       "keys.empty",
       "is empty",
@@ -411,7 +411,7 @@ const readInto = (template: Template, text: string, row?: Record<string, unknown
     if (part.mayEnd && at === text.length) return true;
     const found = text.indexOf(template.delimiter, at);
     const end = found === -1 ? text.length : found;
-    const value = end === at ? undefined : decodePart(part, text.slice(at, end), template);
+    const value = end === at && !template.mayBeEmpty ? undefined : decodePart(part, text.slice(at, end), template);
     if (value === undefined) return false;
     at = end;
     if (row === undefined || isOneWay(part.format) || part.within !== undefined) continue;

@@ -72,6 +72,7 @@ export const parseKey = (attribute: string, source: string, { macros, item, layo
   return parseTemplate(expand(source, macros), {
     delimiter: own(item?.delimiters ?? {}, attribute) ?? layout.delimiter ?? "#",
     escapes,
+    beside: !escapes && ![layout, ...Object.values(layout.indexes ?? {})].some((key) => keyAttributes(key).includes(attribute)),
     reserves: !escapes && (attribute === layout.partitionKey || attribute === layout.sortKey),
     type: keyType(layout, attribute),
     shardings: layout.shards && mapValues(layout.shards, toSharding),
