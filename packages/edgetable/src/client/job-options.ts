@@ -163,7 +163,7 @@ export interface LoadOptions {
   readonly deadline?: number | undefined;
   /** Failures and collisions that the report names; it counts all. 0 to 100,000. @default 100 */
   readonly named?: number | undefined;
-  /** Ends the load with `execute.aborted`; a job can then be resumed. */
+  /** Ends the load with `execute.aborted`, as `close()` ends one with `job`; a job can then be resumed. */
   readonly signal?: AbortSignal | undefined;
   /** Called with how far the load has come, and with the whole report at the end. An error that it throws ends the load. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
