@@ -138,6 +138,13 @@ const boundsOf = (range: KeyRange | undefined): Bounds => {
   }
 };
 
+/** The range without a lower bound that is empty: DynamoDB takes no empty value in a key condition, and every key lies above it. */
+const withoutEmpty = (range: KeyRange | undefined): KeyRange | undefined => {
+  if (range?.kind === "between" && range.low === "") return { kind: "atMost", high: range.high };
+  const low = range?.kind === "prefix" ? range.text : range?.kind === "atLeast" ? range.low : undefined;
+  return low === "" ? undefined : range;
+};
+
 /** A Query with a call's values in it. Its pages differ in where they start and how many items they take. */
 export interface BoundQuery {
   /** What all its pages have in common. */
@@ -178,11 +185,11 @@ export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt
   const partitionText = partition ?? defined(renderTemplate(step.partition, row), "partition key");
   const values: Record<string, AttributeValue> = { ":p": keyValue(step.partition.type, partitionText) };
   const isPartition = `${nameIn(names, step.partitionKey, "#p")} = :p${equalities(step, row, names, values)}`;
-  const range = rangeOf(step, row, binding.values, filters);
+  const range = withoutEmpty(rangeOf(step, row, binding.values, filters));
   const sort = step.sortKey !== undefined && range ? nameIn(names, step.sortKey, "#s") : "";
   const type = step.sort?.template.type ?? "S";
   let keyCondition = isPartition;
-  const isEmpty = range?.kind === "between" && comparePrimary(range.low, range.high) > 0;
+  const isEmpty = range?.kind === "between" ? comparePrimary(range.low, range.high) > 0 : range?.kind === "atMost" && range.high === "";
   switch (range?.kind) {
     case undefined:
       break;
