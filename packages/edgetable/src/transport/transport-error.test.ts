@@ -50,7 +50,7 @@ test("a token that another transaction had says what to do", () => {
     code: "execute.rejected",
     retryable: false,
     message:
-      "TransactWriteItems: IdempotentParameterMismatchException: Parameters differ. Another transaction had this token in the last ten minutes: give each one a token of its own, and repeat one with the same calls.",
+      "TransactWriteItems: IdempotentParameterMismatchException: Parameters differ. Another transaction had this token: give each its own.",
   });
 });
 

@@ -183,9 +183,8 @@ export const serviceError = (fault: ServiceFault, request: { readonly operation:
     /maximum allowed size/.test(one ?? ""),
   );
   if (isTooLarge) hint = ". The item would exceed 400 KB: split it into parts, or keep the large value elsewhere.";
-  if (fault.name === "IdempotentParameterMismatchException")
-    hint =
-      ". Another transaction had this token in the last ten minutes: give each one a token of its own, and repeat one with the same calls.";
+  // Of another transaction, within ten minutes.
+  if (fault.name.startsWith("Idempotent")) hint = ". Another transaction had this token: give each its own.";
   const message = withRemedy(code, `${request.operation}: ${fault.name}: ${fault.message}${hint}`);
   return new EdgetableError(code, message, { details, retryable, request });
 };
