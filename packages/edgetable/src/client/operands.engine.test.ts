@@ -124,3 +124,16 @@ test("a message names the attribute and the operand", async () => {
     '"beginsWith" of "n" takes a string, got bytes.',
   );
 });
+
+test("a Date contains itself, on the server and in memory", async () => {
+  const { db, calls } = await open();
+  for (const [day, found] of [
+    ["2024-01-01", 1],
+    ["2024-01-02", 0],
+  ] as const) {
+    const where = { d: { contains: new Date(day) } } as never;
+    for (const name of ["find", "edges", "parts", "edges of a walk", "nodes of a walk"])
+      expect([name, day, [...((await calls[name]!(where)) as Iterable<unknown>)].length]).toEqual([name, day, found]);
+    expect(await db.a.update({ id: "1" }, { n: 1 }, { if: where })).toMatchObject({ ok: found === 1 });
+  }
+});

@@ -42,6 +42,7 @@ export const distinctValues = (values: readonly unknown[]): readonly unknown[] =
   values.filter((value, at) => !values.slice(0, at).some((other) => equal(other, value)));
 
 const contains = (value: unknown, member: unknown): boolean => {
+  if (value instanceof Date) return equal(value, member);
   if (typeof value === "string") return typeof member === "string" && value.includes(member);
   if (value instanceof Uint8Array) return member instanceof Uint8Array && Buffer.from(value).includes(Buffer.from(member));
   return (Array.isArray(value) || value instanceof Set) && isIn(member, value);
