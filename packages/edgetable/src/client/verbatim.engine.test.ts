@@ -160,3 +160,30 @@ test("an attribute that repeats a field of an index key may be empty while the r
   await expect(db.task.update({ id: "1" }, { state: "open" })).rejects.toMatchObject({ code: "keys.empty" });
   await expect(db.task.put({ ...row, state: "open" })).rejects.toMatchObject({ code: "keys.empty" });
 });
+
+test.each([
+  ["a boolean", z.boolean(), "boolean", true],
+  ["an optional boolean", z.boolean().optional(), "boolean", true],
+  ["a list", z.array(text), "array", ["a"]],
+] as const)("%s cannot be repeated by an attribute, and the refusal says how an item keeps it", async (_, open, type, value) => {
+  const table = engine.freshTableName("kept");
+  const model = (item: object) =>
+    defineGraph({
+      table,
+      nodes: { task: node({ key: "TASK#{id}", schema: z.object({ id: text, open }) }) },
+      layout: {
+        partitionKey: "PK",
+        sortKey: "SK",
+        indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+        nodes: { task: { ...item } },
+      },
+    });
+  for (const verbatim of [["open"], { Open: "open" }])
+    expect(() => model({ verbatim })).toThrow(`"open" is of type ${type}. Leave it out there`);
+  const graph = model(type === "boolean" ? { keys: { GSI1PK: "{open:written}", GSI1SK: "{id}" }, sparse: ["GSI1PK", "GSI1SK"] } : {});
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.task.create({ id: "1", open: value as never }).orThrow();
+  const { Item } = await engine.transport.send("GetItem", { TableName: table, Key: raw({ PK: "TASK#1", SK: "TASK#1" }) });
+  expect(Item?.["open"]).toEqual(type === "boolean" ? { BOOL: true } : { L: [{ S: "a" }] });
+});

@@ -20,6 +20,10 @@ const takenBy = ({ kind }: FieldFormat): string | undefined => {
 /** How values of a type are written in a key; undefined for types that are not judged. */
 const formatOf = (type: string): string | undefined => (type === "string" ? "text" : own(KEY_FORMATS, type));
 
+/** Whether a layout names a field among those that an attribute repeats. */
+const isVerbatim = ({ definition: { layout } }: Catalog, { kind, definition }: Shape, path: string): boolean =>
+  Object.values(layout?.[`${kind}s`]?.[definition]?.verbatim ?? {}).includes(path);
+
 /** Fields of keys whose values their format does not take: the first write would fail, or leave the row out of the index. */
 const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
   const definition = definitionOf(catalog, shape);
@@ -36,7 +40,13 @@ const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
       reported.add(path);
       const place = `${shape.kind}s.${shape.definition}.${path}`;
       const shown = JSON.stringify(source);
-      if (isComposed)
+      if (source === `{${path}}` && isVerbatim(catalog, shape, path))
+        report(
+          "attribute",
+          place,
+          `\`verbatim\` repeats texts, numbers and dates, and "${path}" is of type ${type}. Leave it out there: the item has the attribute as it is${isComposed ? "" : `, also beside an index key with {${path}:written}`}.`,
+        );
+      else if (isComposed)
         report(
           "attribute",
           place,
