@@ -1,6 +1,5 @@
 // The text of one value in a key, the shard of one among them, and what compares values and keys.
-import { isNumber } from "../util/json-text.ts";
-import type { Row } from "../util/row.ts";
+import { isNumber, type Row } from "../util/row.ts";
 import { type KeyDialect, type Refusal, refusal } from "./key-template.ts";
 
 /**

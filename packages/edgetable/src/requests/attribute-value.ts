@@ -2,8 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { dateText, decimalOf, decimalText, MOST_LEVELS, readTemplate, type Template, unstorable } from "../keys/template.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { readDecimal } from "../util/decimal.ts";
-import { isNumber } from "../util/json-text.ts";
-import { setOwn } from "../util/row.ts";
+import { isNumber, setOwn } from "../util/row.ts";
 
 const CONVERT = "Convert it, or leave the attribute out";
 

@@ -7,8 +7,8 @@ import { SYSTEM_ATTRIBUTES, VERSION } from "../schema/system-items.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";
 import { defined } from "../util/invariant.ts";
-import { isNumber, jsonText } from "../util/json-text.ts";
-import { own, type Row, valueAt } from "../util/row.ts";
+import { jsonText } from "../util/json-text.ts";
+import { isNumber, own, type Row, valueAt } from "../util/row.ts";
 import { encodeDate, encodeValue, keyValue } from "./attribute-value.ts";
 import { checkNewForm, oldValue } from "./former-fields.ts";
 

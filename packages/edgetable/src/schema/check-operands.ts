@@ -1,5 +1,4 @@
-import { isNumber } from "../util/json-text.ts";
-import { mapValues, type Row } from "../util/row.ts";
+import { isNumber, mapValues, type Row } from "../util/row.ts";
 import { attributeKind, type AttributeKind, isWhole, type ValibotSchema, type ZodDefinition } from "./attribute-kind.ts";
 import { allResults, type Maybe, throwIssues, validate } from "./check-values.ts";
 import { type AnySchema, askSchema, attributeSchemas, type SchemaIssue, type SchemaResult } from "./standard-schema.ts";

@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { briefly } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
-import { isNumber } from "../util/json-text.ts";
+import { isNumber } from "../util/row.ts";
 import { isMap } from "./attribute-path.ts";
 
 /** How an attribute is compared. `eq` is what a bare value means. */

@@ -1,6 +1,3 @@
-/** True for a number or a bigint: DynamoDB stores both as type N. */
-export const isNumber = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
-
 const toJson = (_: string, value: unknown): unknown =>
   typeof value === "bigint" ? `${value}n` : value instanceof Set ? [...(value as ReadonlySet<unknown>)] : value;
 

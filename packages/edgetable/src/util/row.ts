@@ -1,6 +1,9 @@
 /** Attributes by name. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** True for a number or a bigint: DynamoDB stores both as type N. */
+export const isNumber = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
+
 /** A record's own member. Inherited members, such as `constructor`, are undefined. */
 export const own = <Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined =>
   Object.hasOwn(record, name) ? record[name] : undefined;

@@ -1,5 +1,5 @@
 import { parseDecimal } from "../util/decimal.ts";
-import { isNumber } from "../util/json-text.ts";
+import { isNumber } from "../util/row.ts";
 
 /** Both halves of a hash that is being made; the same two numbers for each, so that nothing is allocated. */
 const state = new Uint32Array(2);

@@ -23,8 +23,7 @@ import { factKeyItem, type SystemKey } from "../../schema/system-key-item.ts";
 import { factsOfNode, memoOf, ownerText } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
-import { isNumber } from "../../util/json-text.ts";
-import { type Row, valueAt } from "../../util/row.ts";
+import { isNumber, type Row, valueAt } from "../../util/row.ts";
 import { identity } from "../read-rows.ts";
 
 type RowSubject = Exclude<Subject, { readonly kind: "node" }>;

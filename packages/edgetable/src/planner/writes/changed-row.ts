@@ -6,8 +6,7 @@ import type { Shape } from "../../schema/catalog.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
 import { addDecimals, readDecimal } from "../../util/decimal.ts";
 import { defined } from "../../util/invariant.ts";
-import { isNumber } from "../../util/json-text.ts";
-import { own, type Row, setOwn } from "../../util/row.ts";
+import { isNumber, own, type Row, setOwn } from "../../util/row.ts";
 
 /** How changes within attributes are planned. */
 export interface PathRules {

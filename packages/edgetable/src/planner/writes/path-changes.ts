@@ -7,8 +7,7 @@ import { decodeValue, encodeValue, keepDigits } from "../../requests/attribute-v
 import { attributeOf } from "../../requests/encode-item.ts";
 import type { AttributeValue } from "../../transport/operations.ts";
 import { addDecimals } from "../../util/decimal.ts";
-import { isNumber } from "../../util/json-text.ts";
-import { mapValues, own, setOwn } from "../../util/row.ts";
+import { isNumber, mapValues, own, setOwn } from "../../util/row.ts";
 import { added, haveOneType, type PathRules, rejectOperand } from "./changed-row.ts";
 import { STALE } from "./working-set.ts";
 

@@ -22,8 +22,7 @@ import { startsAtZero } from "../../../schema/derived.ts";
 import { DELETING } from "../../../schema/system-items.ts";
 import type { AttributeValue, Item } from "../../../transport/operations.ts";
 import { addDecimals, negateDecimal, readDecimal } from "../../../util/decimal.ts";
-import { isNumber } from "../../../util/json-text.ts";
-import { own, type Row, valueAt } from "../../../util/row.ts";
+import { isNumber, own, type Row, valueAt } from "../../../util/row.ts";
 import { isChanged } from "../changed-row.ts";
 import {
   type Contribution,

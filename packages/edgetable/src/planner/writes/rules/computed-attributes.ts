@@ -24,8 +24,7 @@ import { attributeNames } from "../../../schema/standard-schema.ts";
 import { type TimeAttributes, timeIn, timesOf } from "../../../schema/timestamps.ts";
 import type { AttributeValue, Item, Key } from "../../../transport/operations.ts";
 import { addDecimals, readDecimal } from "../../../util/decimal.ts";
-import { isNumber } from "../../../util/json-text.ts";
-import { own, type Row, valueAt } from "../../../util/row.ts";
+import { isNumber, own, type Row, valueAt } from "../../../util/row.ts";
 import { defined } from "../../../util/invariant.ts";
 import { changedRow, isChanged, pathRules, resolvedChanges } from "../changed-row.ts";
 import {

@@ -7,8 +7,7 @@ import { attributeOf, digitsIn, encodeField, plainPlaces } from "../../../reques
 import type { Shape } from "../../../schema/catalog.ts";
 import type { AttributeValue, Item } from "../../../transport/operations.ts";
 import { addDecimals, sameDecimals } from "../../../util/decimal.ts";
-import { isNumber } from "../../../util/json-text.ts";
-import { own, type Row } from "../../../util/row.ts";
+import { isNumber, own, type Row } from "../../../util/row.ts";
 import type { Changes } from "../../../ir/logical-write.ts";
 import { isChanged, pathRules } from "../changed-row.ts";
 import type { Digits, RowChange, Subject } from "../working-set.ts";
