@@ -397,23 +397,13 @@ export const runOnce = (session: Session, planner: () => WritePlan, context: Cal
   return runPlanned(session, once, context);
 };
 
-/**
- * Makes writes together; see {@link runPlanned}.
- *
- * @param read what the caller has read already, by the needs' ids
- */
-export const runWrites = async (
-  session: Session,
-  writes: readonly LogicalWrite[],
-  context: CallContext,
-  read?: Images,
-): Promise<WriteResult> => {
+/** Makes writes together; see {@link runPlanned}. */
+export const runWrites = async (session: Session, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> => {
   const loading = loadRareWrites(writes);
   if (loading) await loading;
   return runPlanned(
     session,
     (images, rows) => planWrites(session.catalog, writes, images, { livingAt: context.livingAt, now: session.effects.now(), rows }),
     context,
-    read,
   );
 };

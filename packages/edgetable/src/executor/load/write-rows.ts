@@ -1,9 +1,8 @@
 // How rows are written: planned one by one, gathered in batches and groups, and sent, many requests at a time.
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
-import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
 import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { showReason } from "../../ir/write-outcome.ts";
-import { type Failure, type Images, keyId, type ReadNeed, type WritePlan } from "../../ir/write-plan.ts";
+import { type Failure, keyId } from "../../ir/write-plan.ts";
 import { planWrite } from "../../planner/writes/plan-write.ts";
 import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
 import { derive } from "../../planner/writes/rules/index.ts";
@@ -30,8 +29,6 @@ export type PlannedRow =
       readonly items: readonly RowItem[];
       readonly write: LogicalWrite;
       readonly keys: readonly string[];
-      /** Items that its plan reads first. */
-      readonly reads: readonly ReadNeed[];
       /** Of a row that counts somewhere: all items that it concerns, so that rows can share a transaction. */
       readonly concerns: readonly string[] | undefined;
     };
@@ -46,9 +43,6 @@ const givenItem = (key: Key, shape: Shape, row: Row): Item => {
   }
   return item;
 };
-
-/** Items that a plan reads by their keys. */
-const readsOf = (plan: WritePlan): readonly ReadNeed[] => (plan.kind === "needs" ? plan.reads.filter(({ kind }) => kind === "get") : []);
 
 /** Plans one row's write; it goes into a batch if its plan consists of puts without conditions. */
 export const planRow = (catalog: Catalog, write: LogicalWrite, now: number): PlannedRow => {
@@ -76,7 +70,7 @@ export const planRow = (catalog: Catalog, write: LogicalWrite, now: number): Pla
     if (rule.shared) keys.push(keyId(key));
   }
   const isCounted = subject.kind !== "node" && keys.length > items.length;
-  return { kind: "alone", items, write, keys, reads: readsOf(plan), concerns: isCounted ? concerns : undefined };
+  return { kind: "alone", items, write, keys, concerns: isCounted ? concerns : undefined };
 };
 
 /** A write that is in flight, of a range of rows. */
@@ -164,13 +158,6 @@ interface OpenGroup {
   readonly concerns: Set<string>;
 }
 
-/** Rows whose plans read items first: one BatchGetItem reads those of all, and each row is written by itself. */
-interface OpenReading {
-  readonly rows: { readonly row: number; readonly planned: AloneRow }[];
-  readonly keys: Set<string>;
-  readonly reads: Map<string, ReadNeed>;
-}
-
 // "TransactWriteItems: 100 items" (ServiceQuotas); a row may turn out to concern a few more, and is then written alone.
 const MOST_IN_GROUP = 90;
 
@@ -212,36 +199,19 @@ const awaitNode = (waiting: WaitingRows, row: number, planned: AloneRow, failure
   waiting.set(id, { rows: rows.includes(row) ? rows : [...rows, row], planned, error: notWritten(failure) });
 };
 
-/** What a request of the load may take. */
-const contextOf = (session: Session, { settings }: LoadState): CallContext => ({
-  meter: new Meter(),
-  signal: settings.signal,
-  deadline: session.effects.now() + settings.deadline,
-  guard: settings.check,
-});
-
-/** Reads items for several rows. What cannot be read is read again by each row's own write, which reports why. */
-const readAhead = async (session: Session, state: LoadState, { rows, reads }: OpenReading): Promise<Images> => {
-  const context = contextOf(session, state);
-  const { readImages } = await import("../read-images.ts");
-  const read = (needs: readonly ReadNeed[]): Promise<Images> => readImages(session, needs, context).catch(() => ({}));
-  const found = await read([...reads.values()]);
-  // An item that is there may show that another is needed, such as the marker of its unique value.
-  const further = new Map<string, ReadNeed>();
-  for (const { planned } of rows)
-    for (const need of readsOf(planWrite(session.catalog, planned.write, found, { now: session.effects.now() })))
-      if (!(need.id in found)) further.set(need.id, need);
-  const images = further.size > 1 ? { ...found, ...(await read([...further.values()])) } : found;
-  countWritten(state, 0, context.meter.cost);
-  return images;
-};
-
 /** Sends what was gathered. */
 const openSender = (session: Session, state: LoadState, { waiting, written }: { waiting: WaitingRows; written: () => void }) => {
   const { settings } = state;
 
+  const contextOf = (): CallContext => ({
+    meter: new Meter(),
+    signal: settings.signal,
+    deadline: session.effects.now() + settings.deadline,
+    guard: settings.check,
+  });
+
   const sendBatch = async ({ requests }: OpenBatch): Promise<void> => {
-    const context = contextOf(session, state);
+    const context = contextOf();
     const sent = [...requests.values()].map(({ request }) => request);
     const left = await batchWrite(session, sent, context);
     countWritten(state, requests.size - left.length, context.meter.cost);
@@ -259,10 +229,10 @@ const openSender = (session: Session, state: LoadState, { waiting, written }: { 
     }
   };
 
-  const sendAlone = async (row: number, planned: AloneRow, read?: Images): Promise<void> => {
-    const context = contextOf(session, state);
+  const sendAlone = async (row: number, planned: AloneRow): Promise<void> => {
+    const context = contextOf();
     const { write, items } = planned;
-    const result = await runWrites(session, [write], context, read).catch((error: unknown) => {
+    const result = await runWrites(session, [write], context).catch((error: unknown) => {
       settle(waiting, row, planned);
       throw error;
     });
@@ -281,7 +251,7 @@ const openSender = (session: Session, state: LoadState, { waiting, written }: { 
   const sendGroup = async (group: OpenGroup): Promise<void> => {
     let { rows } = group;
     for (let attempt = 0; rows.length > 1 && attempt < GROUP_ATTEMPTS; attempt++) {
-      const context = contextOf(session, state);
+      const context = contextOf();
       const writes = rows.map(({ planned }) => planned.write);
       const result = await runWrites(session, writes, context).catch((error: unknown) => {
         if (isEdgetableError(error) && (ROW_CODES.has(error.code) || error.code === "plan.unsupported")) return undefined;
@@ -308,59 +278,18 @@ const openSender = (session: Session, state: LoadState, { waiting, written }: { 
     for (const { row, planned } of rows) await writeUnlessHalted(state, [row], () => sendAlone(row, planned));
   };
 
-  return { sendBatch, readAhead: (ready: OpenReading) => readAhead(session, state, ready), sendAlone, sendGroup };
-};
-
-/** Gathers rows whose plans read items first. */
-const openReadings = (
-  state: LoadState,
-  inFlight: InFlight,
-  { readAhead, sendAlone }: Pick<ReturnType<typeof openSender>, "readAhead" | "sendAlone">,
-) => {
-  let open: OpenReading | undefined;
-
-  const flush = async (): Promise<void> => {
-    const ready = open;
-    open = undefined;
-    if (!ready) return;
-    const { rows } = ready;
-    let read: Promise<Images> | undefined;
-    const images = async (): Promise<Images | undefined> => (rows.length > 1 ? (read ??= readAhead(ready)) : undefined);
-    const send = (row: number, planned: AloneRow) => async (): Promise<void> => sendAlone(row, planned, await images());
-    await Promise.all(
-      rows.map(({ row, planned }) =>
-        inFlight.start({ firstRow: row, keys: planned.keys, run: () => writeUnlessHalted(state, [row], send(row, planned)) }),
-      ),
-    );
-  };
-
-  return {
-    flush,
-    add: async (row: number, planned: AloneRow): Promise<void> => {
-      if (planned.keys.some((key) => open?.keys.has(key))) await flush();
-      open ??= { rows: [], keys: new Set(), reads: new Map() };
-      open.rows.push({ row, planned });
-      for (const key of planned.keys) open.keys.add(key);
-      for (const need of planned.reads) open.reads.set(need.id, need);
-      if (open.reads.size >= BATCH_GET_KEYS) await flush();
-    },
-    has: (key: string): boolean => open?.keys.has(key) === true,
-    firstRow: (): number | undefined => open?.rows[0]?.row,
-  };
+  return { sendBatch, sendAlone, sendGroup };
 };
 
 /** Gathers rows: most of them in batches, some in groups or alone. */
-const openGathering = (state: LoadState, { sendBatch, readAhead, sendAlone, sendGroup }: ReturnType<typeof openSender>): RowWriter => {
+const openGathering = (state: LoadState, { sendBatch, sendAlone, sendGroup }: ReturnType<typeof openSender>): RowWriter => {
   const { settings } = state;
   const inFlight = openInFlight(settings.concurrency);
   const keepsOrder = settings.order === "kept";
   let open: OpenBatch | undefined;
   let group: OpenGroup | undefined;
-  const readings = openReadings(state, inFlight, { readAhead, sendAlone });
 
   const flushGroup = async (): Promise<void> => {
-    // In the input's order, an edge comes after its nodes.
-    if (keepsOrder) await readings.flush();
     const ready = group;
     group = undefined;
     if (!ready) return;
@@ -374,6 +303,7 @@ const openGathering = (state: LoadState, { sendBatch, readAhead, sendAlone, send
     if (group && (isTwice || size > MOST_IN_GROUP || row - (group.rows[0]?.row ?? row) >= MOST_BEHIND)) await flushGroup();
     group ??= { rows: [], keys: new Set(), concerns: new Set() };
     group.rows.push({ row, planned });
+    // In the input's order, an edge comes after its nodes.
     for (const key of keepsOrder ? concerns : planned.keys) group.keys.add(key);
     for (const key of concerns) group.concerns.add(key);
   };
@@ -388,10 +318,9 @@ const openGathering = (state: LoadState, { sendBatch, readAhead, sendAlone, send
   };
 
   const addToBatch = (row: number, items: readonly RowItem[]): Pause => {
-    // What is written alone to one of its keys comes first, and it does not wait for ever.
-    const isFirst = keepsOrder && items.some(({ id }) => group?.concerns.has(id) || readings.has(id));
-    const isLate = row - Math.min(group?.rows[0]?.row ?? row, readings.firstRow() ?? row) >= MOST_BEHIND;
-    let pause: Pause = isFirst || isLate ? Promise.all([readings.flush(), flushGroup()]) : undefined;
+    // What the open group writes to one of its keys comes first, and it does not wait for ever.
+    const isFirst = keepsOrder && items.some(({ id }) => group?.concerns.has(id));
+    let pause: Pause = isFirst || row - (group?.rows[0]?.row ?? row) >= MOST_BEHIND ? flushGroup() : undefined;
     for (const { id, item } of items) {
       const batch = (open ??= { firstRow: row, requests: new Map(), items: 0 });
       const rows = batch.requests.get(id)?.rows ?? [];
@@ -412,7 +341,6 @@ const openGathering = (state: LoadState, { sendBatch, readAhead, sendAlone, send
     if (isFirst || (open && row - open.firstRow >= MOST_BEHIND)) await flush();
     if (concerns) return addToGroup(row, planned, concerns);
     if (keepsOrder && keys.some((id) => group?.concerns.has(id))) await flushGroup();
-    if (planned.reads.length > 0) return readings.add(row, planned);
     const run = (): Promise<void> => writeUnlessHalted(state, [row], () => sendAlone(row, planned));
     await inFlight.start({ firstRow: row, keys, run });
   };
@@ -421,14 +349,10 @@ const openGathering = (state: LoadState, { sendBatch, readAhead, sendAlone, send
     write: (row, planned) => (planned.kind === "batch" ? addToBatch(row, planned.items) : startAlone(row, planned)),
     finish: async () => {
       if (!state.halted) await flush();
-      if (!state.halted) await readings.flush();
       if (!state.halted) await flushGroup();
       await inFlight.done();
     },
-    position: (end) => {
-      const gathered = [open?.firstRow, group?.rows[0]?.row, readings.firstRow()].map((row) => row ?? end);
-      return Math.min(inFlight.position(end), ...gathered, state.stuck);
-    },
+    position: (end) => Math.min(inFlight.position(end), open?.firstRow ?? end, group?.rows[0]?.row ?? end, state.stuck),
   };
 };
 
