@@ -1,6 +1,6 @@
 import { comparePrimary, sameValue } from "../keys/template.ts";
 import { valueWithin } from "../schema/attribute-path.ts";
-import { valueAt } from "../util/row.ts";
+import { isNumber, valueAt } from "../util/row.ts";
 import { type Condition, RANGES } from "./condition.ts";
 import type { ComparisonOperator } from "../schema/comparisons.ts";
 
@@ -9,9 +9,8 @@ type Orderable = string | number | bigint;
 /** The order of two values of one type: negative, 0 or positive; undefined where there is none. */
 export const compareValues = (a: unknown, b: unknown): number | undefined => {
   if (typeof a === "string" && typeof b === "string") return comparePrimary(a, b);
-  const numeric = (value: unknown): value is number | bigint => typeof value === "number" || typeof value === "bigint";
   // A number may be read back as a bigint.
-  if (numeric(a) && numeric(b)) return typeof a !== typeof b && sameValue(a, b) ? 0 : a < b ? -1 : a > b ? 1 : 0;
+  if (isNumber(a) && isNumber(b)) return typeof a !== typeof b && sameValue(a, b) ? 0 : a < b ? -1 : a > b ? 1 : 0;
   if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime();
   return a instanceof Uint8Array && b instanceof Uint8Array ? Buffer.compare(a, b) : undefined;
 };
@@ -112,6 +111,13 @@ const boundsOf = (operator: ComparisonOperator, operand: unknown): { readonly lo
       return {};
   }
 };
+
+const PRESENT: ReadonlySet<Condition["operator"]> = new Set([...RANGES, "eq", "contains", "in"] as const);
+
+/** The fields of which every row that meets the conditions has a value other than null, as keys hold it. */
+export const presentIn = (conditions: readonly Condition[]): readonly string[] => [
+  ...new Set(conditions.flatMap(({ path, operator, nullable }) => (PRESENT.has(operator) && !nullable ? [path] : []))),
+];
 
 /** True if no value can satisfy all conditions on an attribute, so that nothing has to be read. */
 export const contradict = (conditions: readonly Condition[], values: readonly unknown[]): boolean =>

@@ -1,6 +1,6 @@
 import { type Condition, pathsOf, RANGES } from "../ir/condition.ts";
+import { presentIn } from "../ir/holds.ts";
 import type { Expand, Filter, LogicalPlan, Parts } from "../ir/logical-plan.ts";
-import { presentIn } from "../ir/present-fields.ts";
 import { isOneWay, keepsOrder, type FieldFormat } from "../keys/template.ts";
 import { type Catalog, kindShapes, type Shape } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";

@@ -1,7 +1,6 @@
 import { type Condition, conditionForm, pathsOf, RANGES } from "../ir/condition.ts";
-import { distinctValues } from "../ir/holds.ts";
+import { distinctValues, presentIn } from "../ir/holds.ts";
 import type { KnownField, LogicalPlan, Search } from "../ir/logical-plan.ts";
-import { presentIn } from "../ir/present-fields.ts";
 
 /** One kind of things that is searched for. */
 export interface SearchKind {
