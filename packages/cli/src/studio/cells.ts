@@ -55,7 +55,7 @@ export const matches = (value: unknown, filter: string): boolean => {
 export const readNumber = (text: string): number | bigint => {
   if (/^[+-]?\d+$/.test(text)) {
     const whole = BigInt(text);
-    return BigInt(Number(whole)) === whole && Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
+    return Number.isSafeInteger(Number(whole)) ? Number(whole) : whole;
   }
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text)) throw usageError(`"${text}" is not a number.`);
   const digits = text.replace(/e.*$/i, "").replaceAll(/[^\d]/g, "").replace(/^0+/, "");

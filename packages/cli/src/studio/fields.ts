@@ -2,7 +2,7 @@ import type { FieldsAnswer, GroupsAnswer, RetypeAnswer, WireCell, WireFieldType,
 import { didYouMean, type Fields, type Field, type FieldInput, type GridFilter, type NewFieldType, type Values } from "edgetable";
 import { nodeOf, type UntypedDb, type UntypedGrid } from "../connection.ts";
 import { usageError } from "../failure.ts";
-import { isRow, toExactJson, type Row } from "../output/json.ts";
+import { isExact, isRow, toExactJson, type Row } from "../output/json.ts";
 import { fitTexts, isoDate } from "../text/fit-texts.ts";
 import { CHANGED, readFilter, readNumber } from "./cells.ts";
 
@@ -53,7 +53,7 @@ const apiOf = (db: UntypedDb, type: string): GridApi => {
 /** A number as users write it. @throws {cli.usage} also for a whole number that would be rounded */
 const numberOf = (text: string): number => {
   const value = readNumber(text.trim());
-  if (typeof value === "number" || BigInt(Number(value)) === value) return Number(value);
+  if (typeof value === "number" || isExact(value)) return Number(value);
   throw usageError(`"${text}" has more digits than a number keeps: it would become ${Number(value)}.`);
 };
 

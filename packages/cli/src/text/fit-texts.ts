@@ -82,7 +82,11 @@ export const createFitter = (schema: StandardSchema | undefined): Fitter => {
       if (text !== undefined) fitted[field] = text;
       if (typeof text === "bigint" || typeof text === "object") {
         // DynamoDB has one number type: the number 1e21 is read, and dumped, as a bigint. JSON has no sets.
-        for (const form of [toNumbers(text), asSet(text)]) if (form !== undefined && (await accepts(field, form))) fitted[field] = form;
+        for (const form of [toNumbers(text), asSet(text)]) {
+          if (form === undefined || !(await accepts(field, form))) continue;
+          fitted[field] = form;
+          break;
+        }
       }
       if (typeof text !== "string" || !mayConvert(field)) continue;
       for (const reading of texts === "dates" ? (["date"] as const) : everyReading) {
