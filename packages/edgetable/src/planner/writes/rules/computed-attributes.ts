@@ -309,12 +309,14 @@ const raiseVersion = ({ shape, guards, keepsVersion }: ItemChange, image: Item |
 };
 
 interface ChangedRow {
-  readonly before: Row | undefined; // if it was read
+  /** Undefined if it was not read. */
+  readonly before: Row | undefined;
   readonly after: Row;
 }
 
-// A value that an old row lacks, or that no key takes, is not the caller's to correct: the item has no such entry. It is if the
-// row fitted the index before, which had no place for it: searches would miss the row. What follows other rows has to be stored.
+// An item has no entry in an index for a value that an old row lacks, or that no key takes: this is not the caller's to correct.
+// An update that brings a row into an index for the first time is refused instead, because searches would miss the row. What
+// follows from other rows (`keepsVersion`) has to be stored in any case.
 const computedValue = (
   catalog: Catalog,
   { shape, changes, keepsVersion }: ItemChange,
