@@ -338,12 +338,9 @@ export const scenarios: Readonly<Record<string, Scenario>> = { load, kept, delet
 
 /** Does a scenario's work, waiting for the lease of whoever died before. */
 export const workUntilDone = async (scenario: Scenario, db: KillDb, sleep: (ms: number) => Promise<unknown> = pause): Promise<void> => {
-  const begun = Date.now();
   for (let turn = 0; ; turn++) {
     try {
-      // A machine may be too busy to renew a short lease in time. Each new attempt makes it busier, for the engine remembers
-      // the tokens of its transactions: a longer lease lets the work end.
-      return await scenario.work(db, LEASE * 2 ** Math.min(6, Math.floor((Date.now() - begun) / 2000)));
+      return await scenario.work(db, LEASE);
     } catch (error) {
       if (!isEdgetableError(error, "job.busy") && !isEdgetableError(error, "job.notFound")) throw error;
       if (turn > 1000) throw error;
