@@ -85,5 +85,6 @@ test("a number is refused that would lose digits, or is none", async () => {
   expect(await written("rank", " 1e3 ")).toBe(1000);
   expect(await written("rank", "9007199254740994")).toBe(9007199254740994);
   await expect(written("rank", "9007199254740993")).rejects.toMatchObject({ message: expect.stringContaining("more digits") });
+  await expect(written("rank", "9".repeat(400))).rejects.toMatchObject({ message: expect.stringContaining("more digits") });
   await expect(written("rank", "0x10")).rejects.toMatchObject({ message: '"0x10" is not a number.' });
 });
