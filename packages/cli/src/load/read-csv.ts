@@ -30,8 +30,11 @@ async function* recordsOf(open: OpenInput, { separator: delimiter, missing }: Cs
   const parser = parse({ bom: true, delimiter, relax_column_count: true, skip_empty_lines: true });
   input.on("error", (error) => parser.destroy(error));
   try {
-    for await (const record of input.pipe(parser) as AsyncIterable<readonly string[]>)
-      yield missing.length === 0 ? record : record.map((cell) => (missing.includes(cell) ? "" : cell));
+    let isHeader = true;
+    for await (const record of input.pipe(parser) as AsyncIterable<readonly string[]>) {
+      yield isHeader || missing.length === 0 ? record : record.map((cell) => (missing.includes(cell) ? "" : cell));
+      isHeader = false;
+    }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new EdgetableError("grid.invalidCsv", `Line ${String(error["lines"])} is no CSV: ${error.message}. Nothing behind it was read.`, {

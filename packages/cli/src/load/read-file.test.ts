@@ -38,14 +38,14 @@ test("so is what cannot be read of a CSV file of a grid", { timeout: 5000 }, asy
 });
 
 test("cells that mean no value are empty for a grid", async () => {
-  folder.write("na.csv", "id,name\nNA,NAN\n1,NA\n");
+  folder.write("na.csv", "id,name,NA\nNA,NAN,x\n1,NA,NA\n");
   const source = await openCsv("na.csv", { missing: ["NA"] }, ioOf(new PassThrough()) as Io);
   if (typeof source !== "function") throw new Error("a file is read more than once");
   const records: unknown[] = [];
   for await (const record of source() as AsyncIterable<unknown>) records.push(record);
   expect(records).toEqual([
-    ["id", "name"],
-    ["", "NAN"],
-    ["1", ""],
+    ["id", "name", "NA"],
+    ["", "NAN", "x"],
+    ["1", "", ""],
   ]);
 });
