@@ -1,3 +1,5 @@
+import { type Catalog, idPaths, type Shape } from "./catalog.ts";
+import { hexHashOf } from "../util/hash-text.ts";
 import { mapValues, type Row } from "../util/row.ts";
 
 /** A node or edge, and what is kept of it, as an item says it whose key holds only a hash. */
@@ -34,4 +36,20 @@ export const readPlace = (text: string): StoredPlace | undefined => {
   } catch {
     return undefined;
   }
+};
+
+/** What of a row identifies it among its kind. */
+export const idIn = (catalog: Catalog, shape: Shape, row: Row): Row => {
+  const paths = idPaths(catalog, shape);
+  return Object.fromEntries(Object.entries(row).filter(([field]) => paths.some((path) => path.split(".")[0] === field)));
+};
+
+// A job's id is part of a sort key: "1 to 1024 bytes" (ServiceQuotas); an escaped character may take three.
+const LONGEST_JOB_ID = 200;
+
+/** The id of a job that a text names: the text, cut and told apart by its hash where it is too long. */
+export const jobIdFrom = (text: string): string => {
+  if (text.length <= LONGEST_JOB_ID) return text;
+  const hash = hexHashOf(text);
+  return `${text.slice(0, LONGEST_JOB_ID - hash.length - 1)} ${hash}`;
 };

@@ -19,9 +19,9 @@ import type { Position } from "../../requests/cursor.ts";
 import type { Catalog } from "../../schema/catalog.ts";
 import { counterKeys, counterSetsOf, RISES } from "../../schema/counter-sets.ts";
 import { COUNT, DELETING } from "../../schema/system-items.ts";
+import { jobIdFrom } from "../../schema/stored-id.ts";
 import { ownerText } from "../../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
-import { hexHashOf } from "../../util/hash-text.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
 import type { Cost } from "../call.ts";
@@ -84,16 +84,9 @@ export interface Deletion extends Run {
   leavesCrossing: boolean;
 }
 
-// A job's id is part of a sort key: "1 to 1024 bytes" (ServiceQuotas); an escaped character may take three.
-const LONGEST_ID = 200;
-
 // All deletions of the node have the same id.
-const deletionId = (catalog: Catalog, { name, id }: DeleteWrite): string => {
-  const text = `delete ${name} ${ownerText(defined(catalog.ends[name], "node"), id)}`;
-  if (text.length <= LONGEST_ID) return text;
-  const hash = hexHashOf(text);
-  return `${text.slice(0, LONGEST_ID - hash.length - 1)} ${hash}`;
-};
+const deletionId = (catalog: Catalog, { name, id }: DeleteWrite): string =>
+  jobIdFrom(`delete ${name} ${ownerText(defined(catalog.ends[name], "node"), id)}`);
 
 /** Opens the deletion of a node with everything that goes with it. */
 export const openDeletion = (

@@ -27,7 +27,7 @@ export interface Removal {
   readonly write: LogicalWrite;
   /** Whether it is one item that nothing counts: then a batch can delete it. */
   readonly plain: boolean;
-  /** Whether an item of another kind may have taken its key. */
+  /** Whether an item of another kind may have taken its key, or an edge to another node. */
   readonly isShared: boolean;
 }
 
@@ -57,7 +57,7 @@ export const sweepPage = async (
     if (!sweep.shapes.includes(shape.id)) continue;
     const key = keyOfItem(catalog, item);
     const write = removalOf(shape, row);
-    const isShared = kindMarks(catalog, shape).length > 0;
+    const isShared = kindMarks(catalog, shape).length > 0 || shape.unkeyed.length > 0;
     const subject = subjectOf(catalog, write);
     if (write.kind !== "unlink") {
       const id = keyId(key);
@@ -105,8 +105,9 @@ const deleteItems = async (session: Session, keys: readonly Key[], context: Call
   if (first) throw first.error;
 };
 
-// An edge takes up to four items: two copies, and a count at each end. A transaction holds 100.
-const EDGES_AT_ONCE = 25;
+// An edge takes up to five items: its two copies; the guard of its other end and the node there, or the counter and the node; and a
+// counter of the node that is deleted. All of them share two: that node's item and its guard. A transaction holds 100.
+const EDGES_AT_ONCE = 19;
 
 const unlinkTogether = async (session: Session, removals: readonly Removal[], context: CallContext): Promise<void> => {
   let left = removals;
