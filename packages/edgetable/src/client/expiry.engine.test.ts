@@ -251,7 +251,7 @@ describe("a model", () => {
   const refuse =
     (settings: object, more: object = {}) =>
     () =>
-      defineGraph({ table: "t", nodes: { user: node({ key, ...settings } as never) }, ...more } as never);
+      defineGraph({ table: "users", nodes: { user: node({ key, ...settings } as never) }, ...more } as never);
   const shape = { id: text, ends: z.number(), email: text };
 
   test("is refused where the time is text, lies in a key, or is another attribute of the same table", () => {
@@ -268,5 +268,10 @@ describe("a model", () => {
     const schema = z.object({ ends: z.number() });
     const edges = { edges: { knows: edge({ from: "user", to: "user", schema, ttl: "ends", maxDegree: { from: 3 } }) } };
     expect(refuse({ schema: z.object(shape) }, edges)).toThrow("the count of the edges at its ends");
+    const copying = (copies: object) => ({ edges: { knows: edge({ from: "user", to: "user", schema, ttl: "ends", copies }) } });
+    for (const end of ["from", "to"])
+      expect(refuse({ schema: z.object(shape) }, copying({ [end]: { mail: "email" } }))).toThrow('copies of freshness "stream" need none');
+    const streamed = copying({ to: { mail: { of: "email", freshness: "stream" }, who: { of: "id", freshness: "immutable" } } });
+    expect(refuse({ schema: z.object(shape) }, streamed)).not.toThrow();
   });
 });

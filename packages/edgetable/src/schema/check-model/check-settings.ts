@@ -141,6 +141,11 @@ const leftBehind = (catalog: Catalog, shape: Shape): string | undefined => {
     const isCounted = limit !== undefined && (catalog.escapes || limit > 1);
     if (isCounted || edge.onDelete?.[end] === "restrict") return "the count of the edges at its ends";
   }
+  // By that count a change of the node finds all of them.
+  const isCopied = catalog.facts.copies.some(
+    ({ onto, freshness }) => onto.kind === "edge" && onto.name === shape.definition && freshness === "transaction",
+  );
+  if (isCopied) return 'the count of the edges whose copies change with their node; copies of freshness "stream" need none';
   return undefined;
 };
 

@@ -9,12 +9,11 @@ import { digitsIn, keyIfComplete, keyOf } from "../../../requests/encode-item.ts
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../../../schema/catalog.ts";
 import { endTypes } from "../../../schema/definition.ts";
 import { type CopyFact, COPY_REVISION, isKeptInNode, NODE_REVISION } from "../../../schema/facts.ts";
-import { placeText } from "../../../schema/stored-id.ts";
+import { idIn, jobIdFrom, placeText } from "../../../schema/stored-id.ts";
 import { COUNT, HOLDER, JOB_FACTS, JOB_TYPE, KIND, RUNS, UNTIL } from "../../../schema/system-items.ts";
 import { systemKeyItem, systemType } from "../../../schema/system-key-item.ts";
 import { degreeGuard, jobState, ownerText } from "../../../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../../../transport/operations.ts";
-import { hexHashOf } from "../../../util/hash-text.ts";
 import { defined } from "../../../util/invariant.ts";
 import { own, type Row } from "../../../util/row.ts";
 import { readableValue } from "../../../util/time.ts";
@@ -70,6 +69,7 @@ export const copiesOnto = (
 
 /** The copies of an edge take up to two items each. */
 const MOST_PLACES = 2;
+const there: Term = { kind: "present", failure: STALE };
 
 /** True if the stream or a job brings copies up to date, item by item. */
 export const isRefreshed = ({ freshness, beyond }: CopyFact): boolean => freshness === "stream" || beyond === "job";
@@ -253,7 +253,7 @@ const settleRequirements = (working: WorkingSet, required: readonly [Requirement
   for (const { fields } of required) terms = unitedTerms(terms, unchangedFields(catalog, { shape: node.shape, image }, fields));
   if (!required.some(({ notes }) => notes)) return { kind: "check", key, terms, shape: node.shape };
   const changes = { set: {}, remove: [], add: { [NODE_REVISION]: { N: "1" } }, append: {} };
-  return { kind: "update", key, terms: [{ kind: "present", failure: STALE }, ...terms], shape: node.shape, changes };
+  return { kind: "update", key, terms: [there, ...terms], shape: node.shape, changes };
 };
 
 /** Changed attributes of a node, and how their copies follow. */
@@ -279,15 +279,11 @@ const tooMany = (name: string, node: string, items: number): never => {
   );
 };
 
-// A job's id is part of a sort key: "1 to 1024 bytes" (ServiceQuotas); an escaped character may take three.
-const LONGEST_ID = 200;
-
 /** Stages the item of a job that changes the copies after the source: nothing is lost if its process dies. */
 const stageJob = (working: WorkingSet, onto: CopyFact["onto"], { node, entry, end }: CopySpread): void => {
   const { catalog, given, jobs } = working;
   const now = given.now ?? 0;
-  const text = `copy ${node.type} ${ownerText(entry, node.id)} onto ${onto.name} ${end} ${now}`;
-  const id = text.length <= LONGEST_ID ? text : `${text.slice(0, LONGEST_ID - 17)} ${hexHashOf(text)}`;
+  const id = jobIdFrom(`copy ${node.type} ${ownerText(entry, node.id)} onto ${onto.name} ${end} ${now}`);
   const place = placeText({ node: node.type, over: JSON.stringify([onto.kind, onto.name, end]), id: node.id });
   const key = systemKeyItem(catalog, jobState(id));
   const facts = { place: { S: place }, items: { N: "0" }, pass: { N: "1" } };
@@ -328,9 +324,10 @@ const stageRefresh = (working: WorkingSet, refresh: CopyRefresh, others: OtherRu
   const look = others.looksAt(catalog, { subject, before, after: undefined, changes });
   for (const { shape, row } of places) {
     const key = keyOf(catalog, shape, row);
-    const there: Term = { kind: "present", failure: STALE };
     const terms = look && shape === found ? unchangedFields(catalog, { shape, image }, look.fields) : [];
-    const changed = changeItem(working, { shape, key, known: row, changes, guards: {}, there, terms, keepsVersion: true });
+    // What else the row holds may be older than the item: index keys that need it are computed from the item.
+    const known = idIn(catalog, shape, row);
+    const changed = changeItem(working, { shape, key, known, changes, guards: {}, there, terms, keepsVersion: true });
     for (const item of changed?.items ?? []) stage(working, withDigits(item, shape, digits, Object.keys(values)));
   }
   others.stageDerived(working, { subject, before, after: { ...before, ...values }, changes, image, shape: found, digits });
@@ -385,9 +382,9 @@ const spreadOverParts = (working: WorkingSet, entry: PartEntry, what: CopySpread
   }
 };
 
-/** True if a job is to change what was found, because it would be too much for the transaction together with the rest. */
+/** True if a job is to change what was found: it would be too much for the transaction with the rest, and the check of a counter. */
 const isTooMuch = ({ staged, refreshes }: WorkingSet, found: readonly Item[], { byJob }: CopySpread): boolean =>
-  byJob && staged.length + (refreshes.size + found.length) * MOST_PLACES > TRANSACTION_ITEMS;
+  byJob && staged.length + (refreshes.size + found.length) * MOST_PLACES >= TRANSACTION_ITEMS;
 
 const listOf = (
   working: WorkingSet,
@@ -421,15 +418,16 @@ const spread = (working: WorkingSet, change: RowChange): void => {
     const rises = copiesOnto(catalog, onto).some(isRefreshed);
     return [[onto, { node: { type: entry.name, id }, entry, values, digits, end, byJob, isRefreshed: rises }]];
   });
+  const mayBeLeft = !isNew || entry.definition.ttl !== undefined;
   for (const [onto, what] of changed) {
     if (onto.kind === "edge") {
-      // A node that is created may have edges already where nothing checks their ends.
+      // A node that is created may have edges already: where nothing checks their ends, and where it has expired without them.
       const { ends, onDelete } = onto.entry.definition;
-      const mayHaveEdges = !isNew || ends === "unchecked" || (onDelete?.[what.end] ?? "leave") === "leave";
+      const mayHaveEdges = mayBeLeft || ends === "unchecked" || (onDelete?.[what.end] ?? "leave") === "leave";
       if (mayHaveEdges) spreadOverEdges(working, onto.entry, what);
     }
     // A part that comes after the list raises the node's revision, which must have been read before the list.
-    else if (before !== undefined && (!isNew || onto.entry.definition.owner !== "checked")) spreadOverParts(working, onto.entry, what);
+    else if (before !== undefined && (mayBeLeft || onto.entry.definition.owner !== "checked")) spreadOverParts(working, onto.entry, what);
   }
 };
 
