@@ -7,6 +7,10 @@ const FANS = 5000;
 
 let engine: TestEngine;
 const sent: SentRequest[] = [];
+// The table's record, which each connection reads once, is beyond the budget.
+const note = (one: SentRequest): void => {
+  if (one.operation !== "GetItem") sent.push(one);
+};
 let table = "";
 const open = ({ expect: expected, rulesOff = [] }: { readonly expect?: object; readonly rulesOff?: readonly string[] } = {}) =>
   defineGraph({
@@ -17,7 +21,7 @@ const open = ({ expect: expected, rulesOff = [] }: { readonly expect?: object; r
     transport: engine.transport,
     cursorSecret: "s".padEnd(43, "-"),
     advanced: { rulesOff },
-    onRequest: (one) => sent.push(one),
+    onRequest: note,
   });
 
 const id = (name: string) => ({ id: name });

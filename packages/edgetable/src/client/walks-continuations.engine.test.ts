@@ -31,8 +31,11 @@ const pairs = [
 let engine: TestEngine;
 let table: string;
 let sent: SentRequest[] = [];
-const open = () =>
-  graphOf(table).connect({ transport: engine.transport, cursorSecret: "s".padEnd(43, "-"), onRequest: (request) => sent.push(request) });
+// The table's record, which each connection reads once, is beyond the budget.
+const note = (one: SentRequest): void => {
+  if (one.operation !== "GetItem") sent.push(one);
+};
+const open = () => graphOf(table).connect({ transport: engine.transport, cursorSecret: "s".padEnd(43, "-"), onRequest: note });
 const person = (personId: string) => ({ personId });
 
 beforeAll(async () => {

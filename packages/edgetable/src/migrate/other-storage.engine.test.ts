@@ -51,6 +51,9 @@ const readsOf = (db: Any, direction: "in" | "out"): Readonly<Record<string, () =
     filtered: () => side().where({ k: "1" }).edges(),
     ids: () => side().walk().ids(),
     "second hop": () => db.a(at("n1"))[direction === "in" ? "out" : "in"]("e")[direction]("e").ids(),
+    "shortest path": () => db.a(at("n0")).shortestPath(at("n1"), { [direction]: "e" }),
+    "all paths": () => db.a(at("n0")).allPaths(at("n1"), { [direction]: "e" }),
+    common: () => db.a(at("n0")).common({ [direction]: "e" }, [at("n0")]),
     deletion: () => db.a.delete(at("n0")),
     end: () => side().edges({ only: [end] }),
   };

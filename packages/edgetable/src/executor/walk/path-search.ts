@@ -1,3 +1,4 @@
+import { readComplete } from "../run-read.ts";
 import type { CallContext, Session } from "../session.ts";
 import {
   expandFrontier,
@@ -13,7 +14,7 @@ import {
 import { checkStart } from "./read-edges.ts";
 import { doneOf, emptySide, grow, isOpen, nextEnd, unreadNodes, type End, type Side } from "./two-sides.ts";
 import type { Stopped } from "./run-walk.ts";
-import { beginRun, besideRun, type WalkRequest } from "./walk-run.ts";
+import { beginRun, besideRun, readsOf, type WalkRequest } from "./walk-run.ts";
 import { emptyState, memberOf, pathPrint, type NodeKey, type NodeRef } from "./walk-state.ts";
 
 /** Where a search runs, and what an earlier part of it knew. */
@@ -22,6 +23,13 @@ export interface SearchAt<State> {
   readonly context: CallContext;
   readonly state: State | undefined;
 }
+
+/** Searches once the table is known to store the edges that the requests read, in whatever order they come. */
+const whereComplete = <Found>(
+  requests: readonly WalkRequest[],
+  { session, context }: Pick<SearchAt<unknown>, "session" | "context">,
+  search: () => Promise<Found>,
+): Promise<Found> => readComplete(session, { steps: requests.flatMap(readsOf), anyOrder: true }, context, search);
 
 /** A search for paths between two nodes. */
 export interface PathSearch {
@@ -112,8 +120,13 @@ const beginShortest = (start: NodeKey, target: NodeKey): ShortestState => {
  * path is left when the sides first meet. From a node to itself it finds the shortest cycle.
  */
 export const shortestPaths = async (search: PathSearch, at: SearchAt<ShortestState>): Promise<FoundPaths<ShortestState>> => {
+  const sides = [search.forward, search.backward];
+  for (const request of sides) checkStart(at.session, request);
+  return whereComplete(sides, at, () => findShortest(search, at));
+};
+
+const findShortest = async (search: PathSearch, at: SearchAt<ShortestState>): Promise<FoundPaths<ShortestState>> => {
   const { session, context } = at;
-  for (const request of [search.forward, search.backward]) checkStart(session, request);
   const run = beginRun(session, search.forward, { state: emptyState(), context });
   const start = run.names.pack(search.forward.start.type, search.forward.start.id);
   const target = run.names.pack(search.backward.start.type, search.backward.start.id);
@@ -270,8 +283,13 @@ const listPaths = (
  * node at most once from each; the paths themselves cost no request. A part gives the paths that are known by its end.
  */
 export const allPaths = async (search: PathSearch, at: SearchAt<AllPathsState>): Promise<FoundPaths<AllPathsState>> => {
+  const sides = [search.forward, search.backward];
+  for (const request of sides) checkStart(at.session, request);
+  return whereComplete(sides, at, () => findAll(search, at));
+};
+
+const findAll = async (search: PathSearch, at: SearchAt<AllPathsState>): Promise<FoundPaths<AllPathsState>> => {
   const { session, context } = at;
-  for (const request of [search.forward, search.backward]) checkStart(session, request);
   const run = beginRun(session, search.forward, { state: emptyState(), context });
   const { names } = run;
   const start = names.pack(search.forward.start.type, search.forward.start.id);
@@ -323,17 +341,27 @@ export interface CommonFound {
   readonly state: CommonState | undefined;
 }
 
+/** A search for the common neighbours of some nodes. */
+interface CommonSearch {
+  readonly request: WalkRequest;
+  readonly nodes: readonly NodeRef[];
+}
+
 const ONE_HOP = 1;
 
 /**
  * Finds the neighbours that all of some nodes have. It reads one node after the other, because one budget covers them
  * all and nothing more is read when nothing is in common any longer. The answer is known at the end only.
  */
-export const commonNeighbours = async (
-  { request, nodes }: { readonly request: WalkRequest; readonly nodes: readonly NodeRef[] },
+export const commonNeighbours = async (search: CommonSearch, at: SearchAt<CommonState>): Promise<CommonFound> => {
+  for (const start of search.nodes) checkStart(at.session, { ...search.request, start });
+  return whereComplete([search.request], at, () => findCommon(search, at));
+};
+
+const findCommon = async (
+  { request, nodes }: CommonSearch,
   { session, context, state: from }: SearchAt<CommonState>,
 ): Promise<CommonFound> => {
-  for (const start of nodes) checkStart(session, { ...request, start });
   const run = beginRun(session, request, { state: emptyState(), context });
   const keys = nodes.map(({ type, id }) => run.names.pack(type, id));
   const begin = (): CommonState => ({

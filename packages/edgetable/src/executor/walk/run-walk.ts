@@ -11,7 +11,7 @@ import type { Sink } from "./flow.ts";
 import { getEdges, readNodes } from "./read-by-key.ts";
 import { countKept } from "./count-kept.ts";
 import { checkStart, edgeReader, type Expanded, sharedBreadth } from "./read-edges.ts";
-import { beginRun, isBudgetEnd, runInFlight, type StopReason, type WalkRequest, type WalkRun } from "./walk-run.ts";
+import { beginRun, isBudgetEnd, readsOf, runInFlight, type StopReason, type WalkRequest, type WalkRun } from "./walk-run.ts";
 import {
   bytesOf,
   emptyState,
@@ -398,14 +398,7 @@ export const runWalk = async (session: Session, request: WalkRequest, at: WalkAt
     checkStart(session, request);
     run.flow.arriving(0)({ key: run.names.pack(request.start.type, request.start.id), paths: ONE_PATH, from: null });
   }
-  const reads = request.plan.steps.flatMap((step) =>
-    step.kind === "search"
-      ? step.reading.sources
-      : step.kind === "hop"
-        ? Object.values(step.reading).flatMap(({ sources }) => sources)
-        : [],
-  );
-  await readComplete(session, { steps: reads }, at.context, () => runFrontiers(run));
+  await readComplete(session, { steps: readsOf(request) }, at.context, () => runFrontiers(run));
   const rows = collect.kind === "nodes" ? await giveNodes(run) : [];
   const { paths, more } = pathsOf(run, at.paths);
   const { stopped, continues } = stoppedOf(run, more);

@@ -1,5 +1,6 @@
 import { isEdgetableError } from "../../errors/edgetable-error.ts";
 import { BATCH_GET_KEYS } from "../../ir/capacity.ts";
+import type { AccessStep } from "../../ir/physical-plan.ts";
 import type { WalkPlan } from "../../ir/walk-plan.ts";
 import type { Row } from "../../util/row.ts";
 import { type CallContext, CLOCK_TOLERANCE, type Session } from "../session.ts";
@@ -49,6 +50,16 @@ export interface WalkRequest {
   /** Parses the rows of the nodes at its end. */
   readonly parse?: ParseRow | undefined;
 }
+
+/** The reads of which a walk consists. */
+export const readsOf = ({ plan }: Pick<WalkRequest, "plan">): readonly AccessStep[] =>
+  plan.steps.flatMap((step) =>
+    step.kind === "search"
+      ? step.reading.sources
+      : step.kind === "hop"
+        ? Object.values(step.reading).flatMap(({ sources }) => sources)
+        : [],
+  );
 
 /** Counts what a walk spends, and ends it at its budget. */
 export interface Spending {
