@@ -42,6 +42,15 @@ test("each end has the attributes of its side, and can be asked by those", async
   ]);
 });
 
+test("edges to a few known nodes are compared by the copy that has the attributes", async () => {
+  const back = (where: { readonly label?: string; readonly both?: string }) =>
+    db.branch(branch).out("lends").in("lends").where(where).among([branch]).groupCount();
+  expect((await back({ label: "good" })).items).toEqual([{ id: branch, count: 1 }]);
+  expect((await back({ label: "bad" })).items).toEqual([]);
+  // What the source's copy has too is read by its key.
+  expect((await back({ both: "x" }).report()).requests.map(({ operation }) => operation)).toEqual(["Query", "BatchGetItem"]);
+});
+
 test("an attribute that is on the other side alone is refused: it looked as if no edge had it", async () => {
   const refused = (path: string) => expect.objectContaining({ code: "plan.unsupported", details: { edge: "lends", path } }) as Error;
   const [out, back] = [db.branch(branch).out("lends"), db.reader(reader).in("lends")];

@@ -15,12 +15,16 @@ export const isProjected = (shape: Shape, field: string, projected: ReadonlySet<
   );
 };
 
+/** The first attribute that only the other copy of the edge has. With `sides`, the two copies store different attributes. */
+export const lackingOnCopy = (shape: Shape, paths: readonly string[]): string | undefined => {
+  if (shape.role === "reference" || shape.copied === undefined) return undefined;
+  const stored = [...shape.copied, ...shape.carried, ...(shape.version ? [VERSION] : [])];
+  return paths.find((path) => !path.includes(".") && !stored.includes(path));
+};
+
 /** @throws {plan.unsupported} when only the other copy of the edge has one of the attributes */
 export const checkOnCopy = (shape: Shape, paths: readonly string[]): void => {
-  if (shape.role === "reference" || shape.copied === undefined) return;
-  // With `sides`, the two copies of an edge store different attributes.
-  const stored = [...shape.copied, ...shape.carried, ...(shape.version ? [VERSION] : [])];
-  const lacking = paths.find((path) => !path.includes(".") && !stored.includes(path));
+  const lacking = lackingOnCopy(shape, paths);
   if (lacking === undefined) return;
   const [near, other, side] = shape.role === "mirror" ? [shape.to, "source", "to"] : [shape.from, "target", "from"];
   throw new EdgetableError(

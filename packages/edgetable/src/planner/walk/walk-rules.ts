@@ -1,7 +1,9 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { pathsOf } from "../../ir/condition.ts";
 import { foldedField, givesEachOnce, type LogicalWalk, type WalkHop } from "../../ir/walk-plan.ts";
-import { type Catalog, idPaths } from "../../schema/catalog.ts";
+import { type Catalog, idPaths, type Shape } from "../../schema/catalog.ts";
 import { isKeyDetermined } from "../access-path.ts";
+import { lackingOnCopy } from "../projected-attributes.ts";
 import type { WalkRuleName } from "../rule-names.ts";
 
 /** Rewrites a walk. It never changes the answer, only the cost. */
@@ -63,10 +65,12 @@ const checkEndsByGet: WalkRule = {
         hop.limit === undefined &&
         hop.index === undefined &&
         hop.anchor === undefined;
-      // An edge between two known nodes is one item with its own key, unless further key parts tell parallel edges apart.
-      const hasKeys = (edge?.shapes ?? []).every(
-        (shape) => shape.role !== "reference" && !edge?.key.length && isKeyDetermined(catalog, shape, new Set(idPaths(catalog, shape))),
-      );
+      // An edge between two known nodes is one item with its own key, unless further key parts tell parallel edges apart. The item
+      // is the source's copy.
+      const isOneItem = (shape: Shape): boolean =>
+        shape.role !== "reference" && !edge?.key.length && isKeyDetermined(catalog, shape, new Set(idPaths(catalog, shape)));
+      const compared = pathsOf(hop.conditions);
+      const hasKeys = edge?.shapes.every((shape) => isOneItem(shape) && lackingOnCopy(shape, compared) === undefined);
       return isSimple && hasKeys ? { ...hop, by: "get" } : hop;
     }),
 };
