@@ -362,10 +362,10 @@ export const readMerged = async (run: ReadRun, sources: readonly number[], start
   }
 };
 
-/** Counts the rows of a step in all its partitions. */
+/** Counts the rows of a step in all its partitions. While items move between them, each is told by its key and counted once. */
 export const countMerged = async (run: ReadRun, source: number): Promise<number> => {
-  let count = 0;
-  for (const group of turnsOf(lanesOf(run, [source])))
-    for (const one of await Promise.all(group.map(async (lane) => countPartition(run, lane)))) count += one;
-  return count;
+  const lanes = lanesOf(run, [source]);
+  if (isGrowing(lanes)) return (await readMerged(run, [source], { source, key: undefined, backward: false })).found.length;
+  const counts = await Promise.all(lanes.map(async (lane) => countPartition(run, lane)));
+  return counts.reduce((sum, count) => sum + count, 0);
 };

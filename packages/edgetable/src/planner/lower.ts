@@ -2,6 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Condition, pathsOf } from "../ir/condition.ts";
 import type { Expand, Hydrate, LogicalPlan, Lookup, Parts, Search } from "../ir/logical-plan.ts";
 import type { AccessStep, HydrateStep, QueryStep, ReadPlan, SortCondition } from "../ir/physical-plan.ts";
+import { growthOf } from "../keys/template.ts";
 import { type Catalog, keyAttributes, needsIdentity, targetFields } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { isKeyDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
@@ -181,8 +182,10 @@ const lowerHydrate = (catalog: Catalog, plan: Hydrate): HydrateStep | undefined 
 const counting = (catalog: Catalog, step: AccessStep): AccessStep => {
   if (step.kind !== "query") return step;
   // A node's own item counts as an edge only if its reference is there; an index whose keys name the reference holds no other items.
+  // While shards grow, an item may move from a shard that was counted to one that was not: its key tells that it is the same.
   const counts =
     !needsIdentity(catalog, step) &&
+    !growthOf(step.partition) &&
     step.shapes.every((id) => {
       const shape = defined(catalog.shapesById[id], id);
       const index = catalog.indexes.find(({ name }) => name === step.index);
