@@ -67,8 +67,8 @@ export type MigrationStep =
     } & StepPrice)
   /** The values of users' fields move to another storage. Repeated until a pass finds nothing to move. */
   | ({ readonly kind: "moveValues"; readonly node: string; readonly to: ValueStorage; readonly says: string } & StepPrice)
-  /** DynamoDB builds the index, from items that all have its keys. */
-  | ({ readonly kind: "createIndex"; readonly index: string; readonly says: string } & StepPrice)
+  /** DynamoDB builds the index, from items that all have its keys. `begun`: it does so already. */
+  | ({ readonly kind: "createIndex"; readonly index: string; readonly begun?: true; readonly says: string } & StepPrice)
   /** Items move to the shards in which the model puts them. */
   | ({ readonly kind: "reshard"; readonly index: string; readonly says: string } & StepPrice)
   /** An index that only the recorded model has. */
@@ -141,8 +141,13 @@ export const sizeOf = ({ catalog, table }: Pick<MigrationGround, "catalog" | "ta
   return { items, bytes: table.TableSizeBytes && items > 0 ? table.TableSizeBytes / items : assumed };
 };
 
-const indexesIn = (table: TableDescription): ReadonlySet<string> =>
-  new Set([...(table.GlobalSecondaryIndexes ?? []), ...(table.LocalSecondaryIndexes ?? [])].map(({ IndexName }) => IndexName ?? ""));
+/** The names of a table's indexes, or of those that DynamoDB has built. */
+const indexesIn = ({ GlobalSecondaryIndexes = [], LocalSecondaryIndexes = [] }: TableDescription, built = false): ReadonlySet<string> =>
+  new Set(
+    [...GlobalSecondaryIndexes, ...LocalSecondaryIndexes]
+      .filter(({ IndexStatus }) => !built || IndexStatus !== "CREATING")
+      .map(({ IndexName }) => IndexName ?? ""),
+  );
 
 /** The key attributes of an index that a migration can fill: the table's own keys are always right. */
 export const filledAttributes = (catalog: Catalog, index: Index): readonly string[] =>
@@ -158,7 +163,7 @@ interface Changes {
 
 /** The entries of the model that the record lacks or has otherwise. Without a record, those of indexes that the table lacks. */
 const changedEntries = ({ catalog, record, table }: MigrationGround, model: ModelDescription, again: boolean): Changes => {
-  const there = indexesIn(table);
+  const there = indexesIn(table, true);
   const entries: BackfilledEntry[] = [];
   const rekeyed: string[] = [];
   const changed = new Set<string>();
@@ -405,7 +410,8 @@ export const planMigration = (ground: MigrationGround, { inPlace, again }: PlanS
   const forms = changedForms(catalog, record.current, model, { inPlace, again });
   const size = sizeOf(ground);
   const there = indexesIn(table);
-  const missing = catalog.indexes.filter(({ name }) => !there.has(name ?? ""));
+  const built = indexesIn(table, true);
+  const missing = catalog.indexes.filter(({ name = "" }) => !built.has(name));
   const steps: MigrationStep[] = [...expires.steps, ...settingSteps(ground)];
   if (forms.attributes.length > 0)
     steps.push({
@@ -428,7 +434,10 @@ export const planMigration = (ground: MigrationGround, { inPlace, again }: PlanS
     steps.push({
       kind: "createIndex",
       index: name,
-      says: `create the index "${name}"; DynamoDB fills it from items that have its keys`,
+      ...(there.has(name) && { begun: true }),
+      says: there.has(name)
+        ? `wait until DynamoDB has built the index "${name}"`
+        : `create the index "${name}"; DynamoDB fills it from items that have its keys`,
       ...indexPrice(catalog, size),
     });
   const wanted = new Set(catalog.indexes.map(({ name }) => name));

@@ -352,7 +352,7 @@ const begin = async (run: Migrating, record: ModelRecord): Promise<ModelRecord> 
   const { session, plan } = run;
   const { again } = run.settings;
   if (record.migration && (!again || record.migration.again)) return record;
-  const creates = plan.steps.flatMap((one) => (one.kind === "createIndex" ? [one.index] : []));
+  const creates = plan.steps.flatMap((one) => (one.kind === "createIndex" && !one.begun ? [one.index] : []));
   const begun = record.migration ?? { ...recordedModel(session), since: session.effects.now(), creates };
   const migration: RecordedMigration = again ? { ...begun, again } : begun;
   const isOurs = await step(run, async (context) => writeRecord(session, record, { current: record.current, migration }, context));
@@ -388,8 +388,10 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
   const renamed = before.current && endedRenamings(session.catalog, before.current);
   const after = { current: { ...recordedModel(session), ...(renamed ? { renamed } : {}) }, migration: undefined };
   if (await step(run, async (context) => writeRecord(session, before, after, context))) return true;
-  refuseOtherModel(session, await step(run, async (context) => readRecord(session, context)), plan.model);
-  return true;
+  const now = await step(run, async (context) => readRecord(session, context));
+  refuseOtherModel(session, now, plan.model);
+  // Another process has ended the migration, or undone it.
+  return now.current?.hash === plan.model && now.migration === undefined;
 };
 
 const factsOf = ({ plan, state, moves }: Migrating): JobFacts => ({
