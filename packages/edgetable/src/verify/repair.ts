@@ -91,15 +91,19 @@ export const repairItems = async (
   const round = async (some: readonly Verdict[]): Promise<readonly Verdict[]> => {
     const written = await mendOnce(settling, some, settings);
     if (written.length === 0) return [];
-    for (const { key, problems } of written) left.set(keyId(key), settings.rejudges === false ? problems.filter(isOpen) : []);
-    if (settings.rejudges === false) return [];
-    // Whether a write was refused or not: the table as it is now tells.
-    const judged = await settleCandidates(
+    if (settings.rejudges === false) {
+      for (const { key, problems } of written) left.set(keyId(key), problems.filter(isOpen));
+      return [];
+    }
+    // Whether a write was refused or not: the table as it is now tells. Nobody knows of an item that keeps changing.
+    const { verdicts: judged, unsettled } = await settleCandidates(
       settling,
       written.map(({ key }) => key),
     );
-    for (const { key, problems } of judged.verdicts) left.set(keyId(key), problems);
-    return judged.verdicts;
+    const unknown = new Set(unsettled.map(keyId));
+    for (const { key } of written) if (!unknown.has(keyId(key))) left.set(keyId(key), []);
+    for (const { key, problems } of judged) left.set(keyId(key), problems);
+    return judged;
   };
   for (const one of await round(verdicts))
     for (let [at, some]: [number, readonly Verdict[]] = [1, [one]]; at < ROUNDS && some.length > 0; at++) some = await round(some);

@@ -138,7 +138,7 @@ const openCandidates = (
   let failure: { readonly error: unknown } | undefined;
   const judgeBatch = async (batch: readonly Key[]): Promise<void> => {
     const { verdicts, unsettled } = await settleCandidates(settling, batch);
-    verification.unsettled += unsettled;
+    verification.unsettled += unsettled.length;
     // What nobody mends was told before.
     const isNew = (problem: Problem): boolean => !verification.again || (repair !== undefined && isMended(problem, repair));
     const untold = verdicts.map((verdict) => ({ ...verdict, problems: verdict.problems.filter(isNew) }));

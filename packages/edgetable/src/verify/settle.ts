@@ -130,19 +130,19 @@ const TRIES = 6;
  * time later, finds every item as the first one did: in between, all of them were so at the same time. The edges and parts that
  * items count are read once, after the wait and before the items' second reading.
  *
- * @returns the problems that stand, and how many items kept changing
+ * @returns the problems that stand, and the items that kept changing
  */
 export const settleCandidates = async (
   settling: Settling,
   candidates: readonly Key[],
-): Promise<{ readonly verdicts: readonly Verdict[]; readonly unsettled: number }> => {
+): Promise<{ readonly verdicts: readonly Verdict[]; readonly unsettled: readonly Key[] }> => {
   const { run, settle, staleAfter } = settling;
   const verdicts: Verdict[] = [];
   let first = await casesOf(settling, candidates, undefined);
   for (let attempt = 0; ; attempt++) {
     verdicts.push(...first.cases.filter(isAlone));
     const open = first.cases.filter((one) => !isAlone(one));
-    if (open.length === 0 || attempt === TRIES) return { verdicts, unsettled: open.length };
+    if (open.length === 0 || attempt === TRIES) return { verdicts, unsettled: open.map(({ key }) => key) };
     await waitIn(run, open.some(isLate) ? Math.max(settle, staleAfter) : settle);
     const needs = new Map<string, Need>();
     for (const { used } of open) for (const need of used) needs.set(need.id, need);
