@@ -263,11 +263,16 @@ const settleNode = (
       : [];
   const changed = Object.keys(sums).filter((name) => sums[name] !== "0");
   if (changed.length === 0 && ![first, ...more].some(({ always }) => always)) return null;
-  // A node that the same call writes whole takes what is added into its item.
+  const behind = Object.entries(definition.derived ?? {}).flatMap(([name, fact]) =>
+    fact.operation === "average" && isKeptInNode(fact) ? [sumHidden(name), countHidden(name)] : [],
+  );
+  // A node that the same call writes whole takes what is added into its item. One that is older than the declaration has no such
+  // attribute until a migration computes it.
   const put = working.staged.find(({ item, key: of }) => item?.kind === "put" && sameKey(of, key))?.item as PutStep | undefined;
   if (put) {
     const { set, remove } = averages(node, put.item, sums);
-    const numbers = Object.fromEntries(changed.map((name): [string, AttributeValue] => [name, { N: sums[name]! }]));
+    const kept = changed.filter((name) => behind.includes(name) || Object.hasOwn(put.item, name));
+    const numbers = Object.fromEntries(kept.map((name): [string, AttributeValue] => [name, { N: sums[name]! }]));
     const shown = Object.fromEntries(Object.entries(set).map(([name, value]) => [name, encodeValue(value, name)]));
     return { kind: "update", key, terms: [], shape, changes: { set: shown, remove, add: numbers, append: {} } };
   }
@@ -278,16 +283,12 @@ const settleNode = (
     // What a node that is gone had counted is not counted anywhere, nor what an edge to it, which a deletion removes, would add.
     return needing ? { kind: "failure", of: needing } : { kind: "check", key, terms: [{ kind: "absent", failure: STALE }], shape };
   }
-  const behind = Object.entries(definition.derived ?? {}).flatMap(([name, fact]) =>
-    fact.operation === "average" && isKeptInNode(fact) ? [sumHidden(name), countHidden(name)] : [],
-  );
   const showsAverage = changed.some((name) => behind.includes(name));
   const look: Look | undefined = showsAverage ? { fields: behind, reason: "the average follows from its sum" } : undefined;
   const exact: Record<string, string> = { [NODE_REVISION]: "1" };
   const terms: Term[] = [...marked];
   for (const name of changed) {
     const isKept = image === undefined || Object.hasOwn(image, name) || behind.includes(name);
-    // An item that is older than the declaration has no such attribute until a migration computes it.
     if (isKept) exact[name] = sums[name]!;
     if (behind.includes(name)) continue;
     terms.push(
