@@ -398,9 +398,27 @@ const recordStep = ({ current }: ModelRecord, model: ModelDescription): Migratio
   ...recordPrice(current?.model, model),
 });
 
+/** Indexes that DynamoDB has not built, and those that only the recorded model has. */
+const indexSteps = ({ catalog, record, table }: MigrationGround, size: TableSize): readonly MigrationStep[] => {
+  const [there, built] = [indexesIn(table), indexesIn(table, true)];
+  const wanted = catalog.indexes.map(({ name = "" }) => name);
+  const created = wanted
+    .filter((name) => !built.has(name))
+    .map((name): MigrationStep => {
+      const says = there.has(name)
+        ? `wait until DynamoDB has built the index "${name}"`
+        : `create the index "${name}"; DynamoDB fills it from items that have its keys`;
+      return { kind: "createIndex", index: name, ...(there.has(name) && { begun: true }), says, ...indexPrice(catalog, size) };
+    });
+  const deleted = Object.keys(record.current?.model.indexes ?? {})
+    .filter((name) => !wanted.includes(name) && there.has(name))
+    .map((name): MigrationStep => ({ kind: "deleteIndex", index: name, says: `delete the index "${name}"` }));
+  return [...created, ...deleted];
+};
+
 /** Compares model, record and table, and gives the steps from one to the other. */
 export const planMigration = (ground: MigrationGround, { inPlace, again }: PlanSettings): MigrationPlan => {
-  const { catalog, record, table } = ground;
+  const { catalog, record } = ground;
   const model = describeModel(catalog);
   const hash = descriptionHash(model);
   const { entries, changed, rekeyed } = changedEntries(ground, model, again);
@@ -409,9 +427,6 @@ export const planMigration = (ground: MigrationGround, { inPlace, again }: PlanS
   const storage = changedStorage(catalog, record.current, model);
   const forms = changedForms(catalog, record.current, model, { inPlace, again });
   const size = sizeOf(ground);
-  const there = indexesIn(table);
-  const built = indexesIn(table, true);
-  const missing = catalog.indexes.filter(({ name = "" }) => !built.has(name));
   const steps: MigrationStep[] = [...expires.steps, ...settingSteps(ground)];
   if (forms.attributes.length > 0)
     steps.push({
@@ -430,19 +445,7 @@ export const planMigration = (ground: MigrationGround, { inPlace, again }: PlanS
   steps.push(...values.steps);
   for (const index of grown)
     steps.push({ kind: "reshard", index, says: `move items to the shards of "${index}"`, ...reshardPrice(catalog, size) });
-  for (const { name = "" } of missing)
-    steps.push({
-      kind: "createIndex",
-      index: name,
-      ...(there.has(name) && { begun: true }),
-      says: there.has(name)
-        ? `wait until DynamoDB has built the index "${name}"`
-        : `create the index "${name}"; DynamoDB fills it from items that have its keys`,
-      ...indexPrice(catalog, size),
-    });
-  const wanted = new Set(catalog.indexes.map(({ name }) => name));
-  for (const name of Object.keys(record.current?.model.indexes ?? {}))
-    if (!wanted.has(name) && there.has(name)) steps.push({ kind: "deleteIndex", index: name, says: `delete the index "${name}"` });
+  steps.push(...indexSteps(ground, size));
   if (record.current?.hash !== hash || record.migration || again) steps.push(recordStep(record, model));
   const refusals = [
     ...impossible(ground, model),
