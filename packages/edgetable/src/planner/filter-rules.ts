@@ -25,19 +25,21 @@ const formatsOf = (shape: Shape, path: string, attributes = Object.keys(shape.ke
 };
 
 /**
- * True if the keys can hold a range of the field. A prefix of a value is a prefix of its key text only for text.
+ * True if the keys can hold a range of the field. A prefix of a value is a prefix of its key text only for text. A key that holds
+ * the field in several forms is sorted by the first.
  *
  * @param attribute the one key that has to; by default any
  */
 export const canRange = (shapes: readonly Shape[], { operator, path }: Condition, attribute?: string): boolean => {
   if (operator === "or" || operator === "not" || !RANGES.has(operator)) return false;
+  const takes = (format: FieldFormat): boolean => {
+    const { kind } = format;
+    const isText =
+      kind === "text" || kind === "digits" || kind === "letters" || kind === "either" || (isOneWay(format) && kind !== "shard");
+    return operator === "beginsWith" ? isText : kind !== "plain" && !isOneWay(format);
+  };
   return shapes.every((shape) =>
-    formatsOf(shape, path, attribute === undefined ? undefined : [attribute]).some((format) => {
-      const { kind } = format;
-      const isText =
-        kind === "text" || kind === "digits" || kind === "letters" || kind === "either" || (isOneWay(format) && kind !== "shard");
-      return operator === "beginsWith" ? isText : kind !== "plain" && !isOneWay(format);
-    }),
+    attribute === undefined ? formatsOf(shape, path).some(takes) : formatsOf(shape, path, [attribute]).slice(0, 1).some(takes),
   );
 };
 

@@ -3,7 +3,7 @@ import type { Condition, Conditions } from "../ir/condition.ts";
 import type { ComparisonOperator } from "../schema/comparisons.ts";
 import { compareValues, holds } from "../ir/holds.ts";
 import type { SortCondition } from "../ir/physical-plan.ts";
-import { comparePrimary, encodeKeyField, encodeKeyPrefix, keepsOrder, renderTemplate, type Template } from "../keys/template.ts";
+import { comparePrimary, encodeKeyField, encodeKeyPrefix, isOneWay, keepsOrder, renderTemplate } from "../keys/template.ts";
 import type { Shape } from "../schema/catalog.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
@@ -64,15 +64,10 @@ const compareExpression = (place: Place, { condition, value }: Comparison, names
   }
 };
 
-const literals = (template: Template, from: number, to?: number): string =>
-  template.parts
-    .slice(from, to)
-    .map((part) => (part.kind === "literal" ? part.text : ""))
-    .join("");
-
 const ranges: ReadonlySet<ComparisonOperator> = new Set(["lt", "lte", "gt", "gte", "between"]);
 
-// A field that a computed attribute carries: whole when it is the only field, else its beginning.
+// A field that a computed attribute carries: whole when it is the only field, else its beginning. A key may hold the field in
+// several forms, of which one can be read.
 const compareCarried = (comparison: Comparison, names: Placeholders): string => {
   const { shape, condition, value } = comparison;
   const { path, operator } = condition;
@@ -80,16 +75,27 @@ const compareCarried = (comparison: Comparison, names: Placeholders): string => 
     throw unsupported(shape, path, operator);
   };
   const { attribute, template } = shape.sources.find((source) => source.template.carried.includes(path)) ?? fail();
-  const at = template.parts.findIndex((part) => part.kind === "field" && part.path === path);
-  const first = template.parts.findIndex((part) => part.kind === "field") === at;
-  const alone = template.fields.length === 1;
-  if (operator === "contains" || (ranges.has(operator) && !(alone && keepsOrder(template, path)))) return fail();
+  const other = template.parts.findIndex((part) => part.kind === "field" && part.path !== path);
+  const alone = other < 0;
+  const own = alone ? template.parts : template.parts.slice(0, other);
+  const forms = own.filter((part) => part.kind === "field");
+  const [first] = forms;
+  const isWhole = forms.some(({ format }) => !isOneWay(format));
   const open = operator === "beginsWith";
-  const end = open ? "" : alone ? literals(template, at + 1) : template.delimiter;
-  const text = open ? encodeKeyPrefix : encodeKeyField;
-  const encode = (one: unknown): AttributeValue => keyValue(template.type, literals(template, 0, at) + text(template, path, one) + end);
-  if (operator === "exists" || alone || (open && first)) return compareExpression({ attribute, encode }, comparison, names);
-  if (!first || (operator !== "eq" && operator !== "ne")) return fail();
+  const isRange = ranges.has(operator);
+  if (operator === "contains" || (isRange && !(alone && forms.length === 1 && keepsOrder(template, path)))) return fail();
+  if (open && (!first || isOneWay(first.format))) return fail();
+  const encode = (one: unknown): AttributeValue => {
+    let text = "";
+    for (const part of own) {
+      if (part.kind === "literal") text += part.text;
+      else if (open) return keyValue(template.type, text + encodeKeyPrefix(template, path, one));
+      else text += encodeKeyField({ ...template, parts: [part] }, path, one);
+    }
+    return keyValue(template.type, text);
+  };
+  if (operator === "exists" || alone || open) return compareExpression({ attribute, encode }, comparison, names);
+  if (!isWhole || (operator !== "eq" && operator !== "ne")) return fail();
   return `${operator === "ne" ? "NOT " : ""}begins_with(${names.name(attribute)}, ${names.value(encode(value))})`;
 };
 
