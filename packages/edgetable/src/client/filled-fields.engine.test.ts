@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { defineGraph, node, type ItemLayout, type SentRequest } from "../index.ts";
+import { defineGraph, edge, node, type ItemLayout, type Layout, type SentRequest } from "../index.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import { verify } from "../verify/index.ts";
 
@@ -11,6 +11,12 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 const text = z.string();
+const layoutOf = (more: Partial<Layout>): Layout => ({
+  partitionKey: "PK",
+  sortKey: "SK",
+  indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+  ...more,
+});
 
 /** A ticket is found by who works on it, else by the team that it waits for; done ones, by a fixed word. */
 const graphIn = (table: string, item: ItemLayout = {}) =>
@@ -107,4 +113,65 @@ test.each([
   [{ fill: { team: ["{id}"] } }, '"team" has to be in a key of an index from which it is read'],
 ] as const)("%j is refused", (item, message) => {
   expect(() => graphIn("Filled", item as never)).toThrow(message);
+});
+
+test("a filled field that nothing fills any more is not in the row of a transaction", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("unfilled"),
+    nodes: { ticket: node({ key: "TICKET#{id}", schema: z.object({ id: text, worker: text.optional(), queue: text.optional() }) }) },
+    layout: layoutOf({
+      nodes: {
+        ticket: {
+          keys: { SK: "TICKET", GSI1PK: "QUEUE#{queue}", GSI1SK: "{id}" },
+          fill: { queue: ["{worker}"] },
+          verbatim: ["worker"],
+          sparse: ["GSI1PK", "GSI1SK"],
+        },
+      },
+    }),
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.ticket.create({ id: "1", worker: "ann" }).orThrow();
+  const row = async (changes: object) => (await db.transact([db.ticket.update({ id: "1" }, changes)])).outcomes[0];
+  expect(await row({ worker: "ben" })).toMatchObject({ ok: true, row: { id: "1", worker: "ben", queue: "ben" } });
+  expect(await row({ remove: ["worker"] })).toHaveProperty("row", { id: "1" });
+  expect(await db.ticket.get({ id: "1" })).toEqual({ id: "1" });
+});
+
+test("a link answers with what its layout fills, and counts go by it", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("filledEdge"),
+    nodes: {
+      user: node({ key: "USER#{id}", schema: z.object({ id: text }) }),
+      team: node({ key: "TEAM#{id}", schema: z.object({ id: text }) }),
+    },
+    edges: {
+      joins: edge({ from: "user", to: "team", schema: z.object({ role: text.optional(), rank: text.optional(), note: text.optional() }) }),
+    },
+    layout: layoutOf({
+      nodes: { user: { keys: { SK: "USER" } }, team: { keys: { SK: "TEAM" } } },
+      edges: {
+        joins: {
+          keys: { SK: "JOINS#{to}", GSI1PK: "RANK#{rank}", GSI1SK: "{from}" },
+          fill: { rank: ["{role}", "NONE"] },
+          verbatim: { Role: "role" },
+        },
+      },
+    }),
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const [user, team] = [{ id: "u" }, { id: "t" }];
+  await db.user.create(user).orThrow();
+  await db.team.create(team).orThrow();
+  expect((await db.joins.link(user, team, {})).row).toEqual({ from: user, to: team, rank: "NONE" });
+  expect((await db.joins.put(user, team, { role: "lead", rank: "else" })).row).toEqual({
+    from: user,
+    to: team,
+    role: "lead",
+    rank: "lead",
+  });
+  expect(await db.joins.get(user, team)).toEqual({ from: user, to: team, role: "lead", rank: "lead" });
+  expect(await db.find("joins").where({ rank: "lead" }).rows()).toHaveLength(1);
 });

@@ -55,3 +55,18 @@ test("update and delete take what the key needs beside the id, and then read not
   });
   expect(await db.log.get({ logId: "1" })).toBeUndefined();
 });
+
+test("an item that is older than its version keeps the first one when a change moves it", async () => {
+  const table = engine.freshTableName("movedVersion");
+  const graph = defineGraph({
+    table,
+    nodes: { log: node({ key: "LOG#{id}", schema: z.object({ id: text, at: text }), version: true }) },
+    layout: { partitionKey: "PK", sortKey: "SK", nodes: { log: { keys: { SK: "AT#{at}" } } } },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await engine.transport.send("PutItem", { TableName: table, Item: { PK: { S: "LOG#1" }, SK: { S: "AT#2020" } } });
+  expect(await db.log.update({ id: "1" }, { at: "2021" })).toMatchObject({ ok: true, row: { at: "2021", version: 1 } });
+  expect(await db.log.get({ id: "1" })).toEqual({ id: "1", at: "2021", version: 1 });
+  expect(await db.log.update({ id: "1" }, { at: "2022" }, { ifVersion: 1 })).toMatchObject({ ok: true, row: { version: 2 } });
+});

@@ -2,7 +2,7 @@ import type { Changes, LinkWrite, PutEdgeWrite, RelinkWrite, UnlinkWrite } from 
 import type { Failure, Term } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
 import { digitsIn, keyOf } from "../../requests/encode-item.ts";
-import type { Catalog, Shape } from "../../schema/catalog.ts";
+import { type Catalog, filledRow, type Shape } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
 import type { Row } from "../../util/row.ts";
 import { asRead, putStep } from "./plan-item.ts";
@@ -72,7 +72,8 @@ export const stageLink = (
 ): Row => {
   const timed = withTimes(working, edge.entry.shapes[0]!, { row: attributes, kept });
   const copies = edgeCopies(edge, atVersion(timed, edge.entry.definition.version, 1), reverse);
-  const [{ shape, row }] = copies;
+  const [{ shape, row: made }] = copies;
+  const row = filledRow(shape.fills, made);
   stageCopies(working, copies, [absentOrExpired(working, shape, exists)], digits);
   stageDerived(working, { subject: edge, before: null, after: row, digits: digits?.[0] });
   return row;
@@ -129,7 +130,7 @@ export const planPutEdge = (working: WorkingSet, write: PutEdgeWrite): Planned =
     image: isOther ? null : image,
   });
   const copies = edgeCopies(edge, atVersion(timed, version, next), write.reverse);
-  const [{ row }] = copies;
+  const row = filledRow(shape.fills, copies[0].row);
   const { digits } = filled;
   // Where the key names one end alone, the edge may have given way to one to a third node meanwhile.
   const read = look && image !== undefined ? asRead(catalog, shape, image, [...look.fields, ...shape.unkeyed]) : [];

@@ -68,11 +68,11 @@ export const planCreate = (working: WorkingSet, write: CreateWrite, exists?: Fai
   const { subject, shape } = itemOf(catalog, write);
   const filled = fill(working, subject, write.row, null);
   if (filled?.kind !== "row") return filled;
-  const row = atVersion(withTimes(working, shape, { row: filled.row }), shape.version, 1);
+  const row = filledRow(shape.fills, atVersion(withTimes(working, shape, { row: filled.row }), shape.version, 1));
   const { digits } = filled;
   stage(working, putStep(catalog, { shape, row, digits }, [absentOrExpired(working, shape, exists)]));
   stageDerived(working, { subject, before: null, after: row, digits });
-  return { kind: "staged", row: filledRow(shape.fills, row) };
+  return { kind: "staged", row };
 };
 
 /** Writes a whole node or part, whatever is there; reads it first if a rule looks at the row before. */
@@ -91,13 +91,13 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
   if (filled?.kind !== "row") return filled;
   const times = asSeen ? { [shape.times!.created!]: write.seen } : kept;
   const timed = withTimes(working, shape, { row: filled.row, kept: times, image });
-  const row = atVersion(timed, shape.version, look ? Math.max(version, leastVersion) : version);
+  const row = filledRow(shape.fills, atVersion(timed, shape.version, look ? Math.max(version, leastVersion) : version));
   const terms = asSeen ? [asSeen] : look && image !== undefined ? asRead(catalog, shape, image, look.fields) : [];
   const { digits } = filled;
   stage(working, putStep(catalog, { shape, row, digits }, [...guardTerms(shape, guards), ...terms]));
   const before = image ? decodeItem(catalog, shape, image) : image;
   stageDerived(working, { subject, before, after: row, related, image, digits });
-  return { kind: "staged", row: filledRow(shape.fills, row) };
+  return { kind: "staged", row };
 };
 
 /**

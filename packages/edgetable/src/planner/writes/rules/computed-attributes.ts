@@ -302,7 +302,7 @@ export const versionLooksAt = ({ subject, before, after, versioned }: RowChange)
 const raiseVersion = ({ shape, guards, keepsVersion }: ItemChange, image: Item | undefined, effect: Effect): readonly Term[] => {
   if (!shape.version || keepsVersion) return [];
   const read = image?.[VERSION];
-  const version = guards.version ?? (read && "N" in read ? Number(read.N) : undefined);
+  const version = guards.version ?? (image && storedVersion(image));
   if (version === undefined) effect.add[VERSION] = { N: "1" };
   else effect.set[VERSION] = { N: String(version + 1) };
   return image && guards.version === undefined ? [{ kind: "equals", attribute: VERSION, value: read, failure: STALE }] : [];
@@ -471,9 +471,9 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
   const { paths: _paths, ...whole } = changes;
   const row = changedRow(Object.assign({}, known, before), before ? changes : whole);
   const sums = image ? sumsOf(change, image) : {};
-  const after: Record<string, unknown> = { ...row };
-  for (const field in sums) after[field] = readDecimal(sums[field]!);
-  if (before) Object.assign(after, filledRow(shape.fills, after));
+  const summed: Record<string, unknown> = { ...row };
+  for (const field in sums) summed[field] = readDecimal(sums[field]!);
+  const after = before ? filledRow(shape.fills, summed) : summed;
   const isResolved = before !== undefined && !keepsVersion;
   const effect = fieldEffects(catalog, shape, isResolved ? resolvedChanges(changes, after) : changes);
   keepDigits(catalog, shape, effect, isResolved ? sums : change.exact);
