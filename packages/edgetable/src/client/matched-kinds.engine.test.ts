@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { exampleItems, rewriteItem } from "../check/index.ts";
-import { defineGraph, node, part, type ItemLayout, type SentRequest } from "../index.ts";
+import { defineGraph, node, part, type ItemLayout, type Layout, type SentRequest } from "../index.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import { type Finding, verify } from "../verify/index.ts";
 
@@ -12,6 +12,12 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 
 const text = z.string();
+const layoutOf = (more: Partial<Layout>): Layout => ({
+  partitionKey: "PK",
+  sortKey: "SK",
+  indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+  ...more,
+});
 
 /** Invoices and notes lie under keys of one form, without a type attribute: their numbers tell them apart. */
 const graphIn = (table: string, match: Readonly<Record<"invoice" | "note" | "draft", ItemLayout["match"]>> = MATCH) =>
@@ -182,4 +188,29 @@ test("a type attribute may be a set, and a kind may have none", async () => {
   const both = { PK: { S: "ACCOUNT#b" }, SK: { S: "ACCOUNT#b" }, kinds: { SS: ["user", "team"] } };
   await engine.transport.send("PutItem", { TableName: table, Item: both });
   expect(await verify(db)).toMatchObject({ kinds: [{ kind: "unclaimed", count: 1 }] });
+});
+
+test("null is a value to what tells kinds apart, in every read and write", async () => {
+  const number = text.nullable().optional();
+  const graph = defineGraph({
+    table: engine.freshTableName("nullKinds"),
+    nodes: { account: node({ key: "ACCOUNT#{id}", schema: z.object({ id: text }) }) },
+    parts: {
+      invoice: part({ of: "account", key: "DOC#{at}", schema: z.object({ at: text, number, total: z.number().optional() }) }),
+      draft: part({ of: "account", key: "DOC#{at}", schema: z.object({ at: text, number, total: z.number().optional() }) }),
+    },
+    layout: layoutOf({ parts: { invoice: { match: { number: { exists: true } } }, draft: { match: { number: { exists: false } } } } }),
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const ann = { id: "ann" };
+  await db.account.create(ann).orThrow();
+  await expect(db.draft.create(ann, { at: "1", number: null }).run()).rejects.toMatchObject({ code: "schema.invalidValue" });
+  await db.invoice.create(ann, { at: "1", number: null }).orThrow();
+  expect(await db.invoice.get(ann, { at: "1" })).toEqual({ ...ann, at: "1", number: null });
+  expect(await db.draft.get(ann, { at: "1" })).toBeUndefined();
+  expect(await db.draft.put(ann, { at: "1" })).toMatchObject({ ok: false, reason: "exists" });
+  expect(await db.draft.update(ann, { at: "1" }, { total: 1 })).toMatchObject({ ok: false, reason: "notFound" });
+  expect(await db.invoice.update(ann, { at: "1" }, { total: 1 })).toMatchObject({ ok: true });
+  expect(await db.invoice.delete(ann, { at: "1" })).toMatchObject({ ok: true });
 });

@@ -1,9 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { defineGraph, edge, node, type SentRequest } from "../index.ts";
+import { defineGraph, edge, node, type Layout, type SentRequest } from "../index.ts";
+import { verify } from "../verify/index.ts";
 
 const text = z.string();
+const layoutOf = (more: Partial<Layout>): Layout => ({
+  partitionKey: "PK",
+  sortKey: "SK",
+  indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+  ...more,
+});
+
 const nodes = {
   doc: node({ key: "DOC#{docId}", schema: z.object({ docId: text, folderId: text.optional() }) }),
   folder: node({ key: "FOLDER#{folderId}", schema: z.object({ folderId: text, name: text }) }),
@@ -90,4 +98,70 @@ test("nor is it found in an index of its node: rows and counts are of those that
   await expect(async () => keysOnly.find("filedIn").using("byTitle").rows().explain()).rejects.toThrow(
     expect.objectContaining({ message: expect.stringContaining('its projection leaves "folderId" out') }),
   );
+});
+
+test.each(["own", "adopted"])("a node whose reference is null has no such edge (%s layout)", async (place) => {
+  const graph = defineGraph({
+    table: engine.freshTableName("nullReference"),
+    nodes: {
+      doc: node({ key: "DOC#{docId}", schema: z.object({ docId: text, folderId: text.nullable() }) }),
+      folder: node({ key: "FOLDER#{folderId}", schema: z.object({ folderId: text }) }),
+    },
+    edges: { filedIn: edge({ from: "doc", to: "folder", stored: "reference" }) },
+    ...(place === "own" ? {} : { layout: layoutOf({ nodes: { doc: { keys: { SK: "DOC" } }, folder: { keys: { SK: "FOLDER" } } } }) }),
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.doc.create({ docId: "loose", folderId: null }).orThrow();
+  const folders = db.doc({ docId: "loose" }).out("filedIn");
+  expect(await folders.edges()).toEqual([]);
+  expect(await folders.nodes()).toEqual([]);
+  expect(await folders.count()).toBe(0);
+  expect((await db.doc({ docId: "loose" }).walk().out("filedIn").ids()).items).toEqual([]);
+  expect(await db.doc.get({ docId: "loose" })).toEqual({ docId: "loose", folderId: null });
+});
+
+test("the layout of a reference edge says of its index keys what that of an item may", async () => {
+  const table = engine.freshTableName("references");
+  const graph = defineGraph({
+    table,
+    nodes: {
+      doc: node({ key: "DOC#{docId}", schema: z.object({ docId: text, folderId: text.optional(), state: text, title: text }) }),
+      folder: node({ key: "FOLDER#{folderId}", schema: z.object({ folderId: text }) }),
+    },
+    edges: { filedIn: edge({ from: "doc", to: "folder", stored: "reference", schema: z.object({ state: text, title: text }) }) },
+    layout: layoutOf({
+      nodes: { doc: { keys: { SK: "DOC" } }, folder: { keys: { SK: "FOLDER" } } },
+      edges: {
+        filedIn: {
+          keys: { GSI1PK: "{to}", GSI1SK: "{title}" },
+          sparse: ["GSI1PK", "GSI1SK"],
+          delimiters: { GSI1SK: "\u0001" },
+          when: { GSI1PK: { state: "open" } },
+        },
+      },
+    }),
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.folder.create({ folderId: "f" }).orThrow();
+  await db.doc.create({ docId: "1", folderId: "f", state: "open", title: "a#b" }).orThrow();
+  await db.doc.create({ docId: "2", folderId: "f", state: "done", title: "c" }).orThrow();
+  await db.doc.create({ docId: "3", state: "open", title: "d" }).orThrow();
+  const { Items = [] } = await engine.transport.send("Scan", { TableName: table, IndexName: "GSI1" });
+  expect(Items.map(({ GSI1PK, GSI1SK }) => [GSI1PK, GSI1SK])).toEqual([[{ S: "FOLDER#f" }, { S: "a#b" }]]);
+  expect(
+    await db
+      .find("filedIn")
+      .where({ to: { folderId: "f" }, state: "open" })
+      .rows(),
+  ).toMatchObject([{ from: { docId: "1" } }]);
+  await db.doc.update({ docId: "2" }, { state: "open" }).orThrow();
+  expect(
+    await db
+      .find("filedIn")
+      .where({ to: { folderId: "f" }, state: "open" })
+      .count(),
+  ).toBe(2);
+  expect(await verify(db)).toMatchObject({ clean: true });
 });

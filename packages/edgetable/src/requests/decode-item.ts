@@ -249,10 +249,11 @@ export const isOfShape = (catalog: Catalog, shape: Shape, item: Item): boolean =
 };
 
 /**
- * Whether an edge's row leads anywhere: the item of a node whose reference is missing holds no such edge.
+ * Whether an edge's row leads anywhere: the item of a node whose reference is missing, or null, holds no such edge.
  */
 export const refers = (shape: Shape, row: Readonly<Record<string, unknown>>): boolean =>
-  shape.role !== "reference" || Object.keys(shape.alias ?? {}).every((path) => !path.startsWith("to.") || valueAt(row, path) !== undefined);
+  shape.role !== "reference" ||
+  Object.keys(shape.alias ?? {}).every((path) => !path.startsWith("to.") || (valueAt(row, path) ?? null) !== null);
 
 /** The shape of an item, or undefined if the item is of a shape that is not given. */
 export const shapeOf = (catalog: Catalog, shapes: readonly Shape[], item: Item): Shape | undefined => {

@@ -207,7 +207,8 @@ export const typeAttributeValue = ({ typeForm }: Catalog, type: string): Attribu
 
 /** Whether an attribute holds what the items of a kind hold there. */
 export const fitsMatch = ({ values, beginsWith, exists }: KindMatch, value: unknown): boolean => {
-  const isThere = value !== undefined && value !== null;
+  // Null is a value, as it is for the conditions of DynamoDB.
+  const isThere = value !== undefined;
   if (exists !== undefined) return exists === isThere;
   if (values) return values.some((one) => sameValue(one, value));
   return typeof value === "string" && value.startsWith(beginsWith ?? "");

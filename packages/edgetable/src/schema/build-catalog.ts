@@ -304,19 +304,19 @@ const referenceFields = (edge: AnyEdge, target: AnyNode): Readonly<Record<string
   Object.fromEntries(fieldNames(target.key).map((name) => [name, edge.by?.[name] ?? name]));
 
 const nodeEntry = (context: Context, name: string, definition: AnyNode): NodeEntry => {
-  const item = context.layout.nodes?.[name];
-  // A reference edge puts its index keys on its source node's item.
-  const references: Record<string, string> = {};
+  let item: ItemLayout = context.layout.nodes?.[name] ?? {};
+  // A reference edge puts its index keys on its source node's item, with what its layout says of them.
   for (const [edgeName, edge] of Object.entries(context.definition.edges ?? {})) {
     const target = context.definition.nodes[endTypes(edge.to)[0] ?? ""];
     if (edge.stored !== "reference" || !target || !endTypes(edge.from).includes(name)) continue;
     const macros: Macros = { from: definition.key, to: withFieldNames(target.key, referenceFields(edge, target)) };
-    for (const [attribute, template] of Object.entries(context.layout.edges?.[edgeName]?.keys ?? {}))
-      references[attribute] = expand(template, macros);
+    const { keys = {}, delimiters, when, ...given } = context.layout.edges?.[edgeName] ?? {};
+    // A node without the reference has no such edge and is not in its index. An adopted layout declares this itself.
+    const sparse = [...(item.sparse ?? []), ...(context.escapes ? Object.keys(keys) : (given.sparse ?? []))];
+    const own = { ...item.keys, ...mapValues(keys, (template) => expand(template, macros)) };
+    item = { ...item, keys: own, sparse, delimiters: { ...delimiters, ...item.delimiters }, when: { ...when, ...item.when } };
+    if (given.halves) item = { ...item, halves: true };
   }
-  // A node without the reference has no such edge and is not in its index. An adopted layout declares this itself.
-  const sparse = context.escapes ? Object.keys(references) : [];
-  const own: ItemLayout = { ...item, keys: { ...item?.keys, ...references }, sparse: [...(item?.sparse ?? []), ...sparse] };
   const shape = buildShape(
     {
       id: name,
@@ -329,7 +329,7 @@ const nodeEntry = (context: Context, name: string, definition: AnyNode): NodeEnt
       partition: "{key}",
       // A node without an item has no sort key, so its id need not be a number.
       ...(definition.stored === false && context.layout.types?.[context.layout.sortKey ?? ""] === "N" ? {} : { sort: "{key}" }),
-      item: own,
+      item,
       settings: definition,
     },
     context,
