@@ -234,3 +234,20 @@ test.each([
     });
   expect(define).toThrow(message);
 });
+
+test("a key of two texts that are both empty is refused by name", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("emptyKey"),
+    nodes: { person: node({ key: "PERSON#{id}", schema: z.object({ id: text, first: text, last: text }) }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+      nodes: { person: { keys: { SK: "PERSON", GSI1PK: "{first:lower}{last:lower}", GSI1SK: "{id}" } } },
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.person.create({ id: "1", first: "", last: "Roe" }).orThrow();
+  await expect(db.person.create({ id: "2", first: "", last: "" }).run()).rejects.toMatchObject({ code: "keys.empty" });
+});

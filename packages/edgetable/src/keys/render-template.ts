@@ -222,17 +222,17 @@ const encodePart = (template: Template, part: FieldPart, value: unknown): string
   return throwRefusal(template, part, { value, why });
 };
 
+const EMPTY = refusal(
+  "keys.empty",
+  "is empty",
+  "Give at least one character: no key holds an empty text. In an index, leave the attribute out and declare the entry sparse.",
+);
+
 /** Writes one field's value for a whole key. Refuses an empty text, and a reserved beginning. */
 export const encodeStrictly = (template: Template, part: FieldPart, value: unknown): string => {
   // DynamoDB refuses an empty key: a value may be empty beside something else only.
-  if (value === "" && !template.mayBeEmpty && (!template.loose || template.parts.length === 1)) {
-    const why = refusal(
-      "keys.empty",
-      "is empty",
-      "Give at least one character: no key holds an empty text. In an index, leave the attribute out and declare the entry sparse.",
-    );
-    return throwRefusal(template, part, { value, why });
-  }
+  if (value === "" && !template.mayBeEmpty && (!template.loose || template.parts.length === 1))
+    return throwRefusal(template, part, { value, why: EMPTY });
   const text = encodePart(template, part, value);
   if (!template.reserves || !part.leads || !text.startsWith(OWN_HEAD)) return text;
   const why = refusal(
@@ -325,6 +325,8 @@ export const renderTemplate = (template: Template, row: Row): string | undefined
     const value = fieldValue(row, part.steps);
     if (value === undefined) return part.mayEnd && text !== "" ? text : undefined;
     text += encodeStrictly(template, forWriters(part, row), value);
+    // Of several fields with nothing between them, all may be empty.
+    if (text === "" && part === template.parts.at(-1) && !template.mayBeEmpty) throwRefusal(template, part, { value, why: EMPTY });
   }
   return text;
 };
