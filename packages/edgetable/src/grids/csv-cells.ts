@@ -3,6 +3,7 @@ import type { AnyNode } from "../schema/definition.ts";
 import { validate } from "../schema/check-values.ts";
 import { attributeSchemas, type SchemaIssue, type StandardSchema } from "../schema/standard-schema.ts";
 import { readNumber } from "./field-value.ts";
+import { readJsonCell, writeJsonCell } from "./json-cells.ts";
 
 /** What a text may stand for, where the attribute takes no text. A schema does not tell its types: they are tried in this order. */
 const readings: readonly ((text: string) => unknown)[] = [
@@ -17,17 +18,16 @@ const readings: readonly ((text: string) => unknown)[] = [
       ? date
       : undefined;
   },
+  (text) => jsonIn(text),
   (text) => {
-    if (!/^[[{]/.test(text) || text.length > LONGEST_JSON) return undefined;
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      return undefined;
-    }
+    const list = jsonIn(text);
+    return Array.isArray(list) ? new Set(list) : undefined;
   },
 ];
 
 const LONGEST_JSON = 400_000;
+
+const jsonIn = (text: string): unknown => (/^[[{]/.test(text) && text.length <= LONGEST_JSON ? readJsonCell(text) : undefined);
 
 /** What vendors call a value of another type: "invalid_type" and "invalid_union" of zod, "schema" of valibot, "domain" of arktype. */
 const OTHER_TYPE: ReadonlySet<unknown> = new Set(["invalid_type", "invalid_union", "schema", "domain"]);
@@ -86,13 +86,11 @@ export const faultsIn = async (
   });
 };
 
-const withBigints = (_: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
-
 /** The value of an attribute as a cell. */
 export const cellText = (value: unknown): string => {
   if (value === undefined || value === null) return "";
   if (value instanceof Date) return value.toISOString();
-  if (value instanceof Set) return JSON.stringify([...value], withBigints);
+  if (value instanceof Set) return writeJsonCell([...(value as ReadonlySet<unknown>)]);
   switch (typeof value) {
     case "string":
       return value;
@@ -101,7 +99,7 @@ export const cellText = (value: unknown): string => {
     case "bigint":
       return String(value);
     default:
-      return JSON.stringify(value, withBigints);
+      return writeJsonCell(value);
   }
 };
 

@@ -46,7 +46,9 @@ const targetOf = (model: GridModel, list: FieldList, column: string, asked: CsvT
   // A schema that takes other attributes as well declares some: these are no new fields.
   const attributes = attributesOf(definition) ?? declaredNames(definition.schema);
   if (attributes?.includes(name) || model.node.idFields.includes(name)) return { to: "attribute", name };
-  const found = liveFields(list).find((field) => field.name === name || field.fieldId === name);
+  // The name of one field may be the id of another one.
+  const fields = liveFields(list);
+  const found = fields.find((field) => field.name === name) ?? fields.find(({ fieldId }) => fieldId === name);
   if (found && asked === undefined) return { to: "field", field: found };
   if (asked === undefined && !name.startsWith("field:")) return { to: "newField", name, given: undefined };
   if (name.startsWith("field:")) return { to: "field", field: fieldIn(list, name.slice("field:".length)) };
@@ -141,9 +143,9 @@ const NO_CATALOG = undefined as never;
 const probe = (type: "number" | "date" | "boolean"): Field => ({ type, fieldId: "", name: "", required: false, generation: 0 });
 const PROBES = (["number", "date", "boolean"] as const).map(probe);
 
-// 007 and 12345678901234567890 are names, not amounts: a number would not give them back.
+// 007, +4930123456 and 12345678901234567890 are names, not amounts: a number would not give them back.
 const isAmount = (text: string): boolean =>
-  /^[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) && text.replace(/\D/g, "").length <= 15;
+  /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) && text.replace(/\D/g, "").length <= 15;
 
 /** Learns from the cells of a column which type its field should have. */
 export interface Inference {

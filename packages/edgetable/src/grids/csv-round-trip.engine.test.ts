@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { defineGraph, type FieldInput, type NewField, node } from "../index.ts";
+import { readCsv } from "./read-csv.test-support.ts";
 
 const text = z.string();
 
@@ -24,30 +25,6 @@ beforeAll(async () => {
   engine = await openEngine();
 });
 afterAll(() => engine.close());
-
-/** Reads CSV as RFC 4180 has it, a character at a time. */
-const readCsv = (csv: string): readonly (readonly string[])[] => {
-  const records: string[][] = [[]];
-  let cell = "";
-  let quoted = false;
-  for (let at = 0; at < csv.length; at++) {
-    const one = csv[at];
-    if (quoted) {
-      if (one !== '"') cell += one;
-      else if (csv[at + 1] === '"') cell += csv[at++];
-      else quoted = false;
-    } else if (one === '"') quoted = true;
-    else if (one === "," || one === "\r") {
-      records.at(-1)?.push(cell);
-      cell = "";
-      if (one === "\r") {
-        at++;
-        records.push([]);
-      }
-    } else cell += one;
-  }
-  return records.slice(0, -1);
-};
 
 const choices = ["a", "b;c", String.raw`d\e`, " f", "g, h", 'i"j', "=k"];
 const fields: readonly (NewField & { readonly fieldId: string })[] = [

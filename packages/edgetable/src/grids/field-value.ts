@@ -17,6 +17,7 @@ import { defined, unreachable } from "../util/invariant.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
 import type { Field, FieldInput, FieldType, FieldValue, NodeId } from "../client/field-types.ts";
+import { readJsonCell, writeJsonCell } from "./json-cells.ts";
 
 /** Texts are ordered by so many bytes of theirs; those that begin alike, by their rows. */
 const ORDERED_BYTES = 160;
@@ -298,19 +299,13 @@ export const writeText = (catalog: Catalog, from: Field, value: FieldValue["valu
   if (from.type !== "reference") return `${value as string | number | boolean}`;
   const { idFields } = defined(catalog.nodes[from.node], from.node);
   const [only] = idFields;
-  return only !== undefined && idFields.length === 1 ? String((value as NodeId)[only]) : JSON.stringify(value);
+  return only !== undefined && idFields.length === 1 ? String((value as NodeId)[only]) : writeJsonCell(value);
 };
 
 const readReference = (catalog: Catalog, field: Field & { readonly type: "reference" }, text: string): FieldInput | undefined => {
   const { idFields } = defined(catalog.nodes[field.node], field.node);
   const [only = ""] = idFields;
-  if (idFields.length > 1) {
-    try {
-      return fitted(catalog, field, JSON.parse(text));
-    } catch {
-      return undefined;
-    }
-  }
+  if (idFields.length > 1) return fitted(catalog, field, readJsonCell(text));
   const readings: readonly unknown[] = [text, text.trim(), ...(NUMBER.test(text.trim()) ? [Number(text)] : [])];
   for (const one of readings) {
     const found = fitted(catalog, field, { [only]: one });

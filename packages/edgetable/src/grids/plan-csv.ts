@@ -9,7 +9,7 @@ import { keyOf } from "../requests/encode-item.ts";
 import type { OptionChecks } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
-import { attributeReader, faultsIn } from "./csv-cells.ts";
+import { attributeReader, cellText, faultsIn } from "./csv-cells.ts";
 import {
   fieldOf,
   inferType,
@@ -243,6 +243,15 @@ const checkWhole = async (
   return notes;
 };
 
+/** The attributes of a row whose cells say what it holds: as a text, a cell may fit a value of another type. */
+const keptBy = (columns: readonly TargetedColumn[], cells: readonly string[], existing: Row | undefined): Row =>
+  Object.fromEntries(
+    columns.flatMap(({ target }, at) => {
+      const value = target.to === "attribute" ? existing?.[target.name] : undefined;
+      return target.to === "attribute" && value !== undefined && cellText(value) === cells[at] ? [[target.name, value]] : [];
+    }),
+  );
+
 /** Checks records against what there is. Gives those that fit, and notes the others. */
 export const checkStep = async (
   pass: Pass,
@@ -274,20 +283,22 @@ export const checkStep = async (
   );
   pass.cost = addCosts(pass.cost, context.meter.cost);
   const fitting: FittingRow[] = [];
-  for (const { row, notes } of read) {
+  for (const [at, { row, notes: found }] of read.entries()) {
     const items = asked.get(row);
-    const document = items && readsDocuments ? documentIn(rowIn(model, items.document, find(items.document))) : undefined;
-    const whole = items && { ...row, document, existing: rowIn(model, items.node, find(items.node)) };
-    const all = whole
-      ? [
-          ...notes,
-          ...(await checkWhole(pass, { row: whole, list, columns })).filter(
-            (one) => !notes.some(({ field }) => field !== undefined && field === one.field),
-          ),
-        ]
-      : notes;
-    noteMisfits(pass, row.record, all);
-    if (whole && all.length === 0) fitting.push(whole);
+    if (!items) {
+      noteMisfits(pass, row.record, found);
+      continue;
+    }
+    const document = readsDocuments ? documentIn(rowIn(model, items.document, find(items.document))) : undefined;
+    const existing = rowIn(model, items.node, find(items.node));
+    const kept = keptBy(columns, records[at]?.cells ?? [], existing);
+    const whole = { ...row, attributes: { ...row.attributes, ...kept }, document, existing };
+    const notes = found.filter(({ field }) => field === undefined || !Object.hasOwn(kept, field));
+    const others = (await checkWhole(pass, { row: whole, list, columns })).filter(
+      (one) => !notes.some(({ field }) => field !== undefined && field === one.field),
+    );
+    noteMisfits(pass, row.record, [...notes, ...others]);
+    if (notes.length + others.length === 0) fitting.push(whole);
   }
   return fitting;
 };

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, node } from "../index.ts";
+import { readCsv } from "./read-csv.test-support.ts";
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+const text = z.string();
+const parent = { projectId: "p" };
+
+const open = async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("csv-values"),
+    nodes: {
+      project: node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: text }) }),
+      issue: node({
+        key: "ISSUE#{issueId}",
+        schema: z.object({
+          issueId: text,
+          projectId: text,
+          tags: z.set(text).optional(),
+          bytes: z.instanceof(Uint8Array).optional(),
+          nested: z.record(text, z.any()).optional(),
+          any: z.any().optional(),
+          either: z.union([text, z.number(), z.bigint(), z.boolean()]).optional(),
+          day: z.union([text, z.date()]).optional(),
+        }),
+        fields: { of: "project" },
+      }),
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.project.create(parent).orThrow();
+  return db;
+};
+
+const written = async (db: Awaited<ReturnType<typeof open>>) => {
+  let csv = "";
+  for await (const piece of db.issue.grid(parent).exportCsv()) csv += piece;
+  return readCsv(csv);
+};
+
+const rows = [
+  { issueId: "1", tags: new Set(["a", "b,c"]), bytes: new Uint8Array([0, 1, 255]) },
+  { issueId: "2", nested: { list: [1, 2n ** 70n, new Set(["x"])], bytes: new Uint8Array([7]) } },
+  { issueId: "3", either: 5 },
+  { issueId: "4", either: "5" },
+  { issueId: "5", either: true },
+  { issueId: "6", either: 2n ** 70n },
+  { issueId: "7", any: 5, day: "2024-01-01" },
+  { issueId: "8", any: [true, null, "5"] },
+];
+
+test("a file that a grid has written changes none of its rows", async () => {
+  const db = await open();
+  for (const row of rows) await db.issue.create({ ...row, ...parent }).orThrow();
+  const records = await written(db);
+  expect(await db.issue.grid(parent).importCsv(records)).toMatchObject({ created: 0, changed: rows.length, unfit: 0 });
+  for (const row of rows) expect(await db.issue.get({ issueId: row.issueId })).toEqual({ ...row, ...parent });
+});
+
+test("sets, bytes and nested values are imported as they were exported", async () => {
+  const [from, to] = [await open(), await open()];
+  for (const row of rows.slice(0, 2)) await from.issue.create({ ...row, ...parent }).orThrow();
+  expect(await to.issue.grid(parent).importCsv(await written(from))).toMatchObject({ created: 2, unfit: 0 });
+  for (const row of rows.slice(0, 2)) expect(await to.issue.get({ issueId: row.issueId })).toEqual({ ...row, ...parent });
+});
+
+test("a column goes to the field of its name before one whose id it is", async () => {
+  const db = await open();
+  await db.issue.create({ issueId: "1", ...parent }).orThrow();
+  await db.issue.fields(parent).define({ fieldId: "size", name: "Weight", type: "text" });
+  await db.issue.fields(parent).define({ fieldId: "other", name: "size", type: "text" });
+  const records = [
+    ["issueId", "size"],
+    ["1", "large"],
+  ];
+  await db.issue.grid(parent).importCsv(records);
+  expect(Object.keys((await db.issue.values({ issueId: "1" }).get()) ?? {})).toEqual(["other"]);
+});
+
+test.each([
+  ["+4930123456", "text"],
+  ["-5", "number"],
+  ["007", "text"],
+  ["1e3", "number"],
+])("a new field with the value %s is of type %s", async (value, type) => {
+  const db = await open();
+  const { columns } = await db.issue.grid(parent).importCsv(
+    [
+      ["issueId", "Phone"],
+      ["1", value],
+    ],
+    { dryRun: true },
+  );
+  expect(columns[1]).toMatchObject({ type });
+});
