@@ -101,3 +101,33 @@ test.each([
   );
   expect(columns[1]).toMatchObject({ type });
 });
+
+test("a field that is called as an attribute is exported by its id, whichever columns are shown", async () => {
+  const db = await open();
+  await db.issue.create({ issueId: "1", ...parent, either: 5 }).orThrow();
+  const { fieldId } = await db.issue.fields(parent).define({ name: "either", type: "text" });
+  let csv = "";
+  for await (const piece of db.issue.grid(parent).columns("issueId", `field:${fieldId}`).exportCsv()) csv += piece;
+  expect(readCsv(csv)[0]).toEqual(["issueId", `field:${fieldId}`]);
+});
+
+test("of records that name one row in several ways, the last one stays", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("csv-repeats"),
+    nodes: {
+      project: node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: text }) }),
+      step: node({
+        key: "STEP#{number:number}",
+        schema: z.object({ number: z.number(), projectId: text, name: text }),
+        fields: { of: "project" },
+      }),
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.project.create(parent).orThrow();
+  const spellings = ["1", "01", "1.0", "1e0", "+1"];
+  const records = [["number", "name"], ...Array.from({ length: 50 }, (_, at) => [spellings[at % 5] ?? "", String(at)])];
+  expect(await db.step.grid(parent).importCsv(records)).toMatchObject({ unfit: 0 });
+  expect(await db.step.get({ number: 1 })).toMatchObject({ name: "49" });
+});

@@ -1,7 +1,8 @@
 import type { CsvExportOptions } from "../client/csv-types.ts";
 import type { RunOptions } from "../executor/call.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import { attributesOf } from "../schema/facts.ts";
+import { attributesOf, derivedNames } from "../schema/facts.ts";
+import { declaredNames } from "../schema/standard-schema.ts";
 import { checkOptions, checkSignal } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";
 import { own, type Row } from "../util/row.ts";
@@ -54,12 +55,14 @@ export async function* exportCsv(
   const shown: readonly ShownColumn[] = columns
     ? columns.map((column) => (column.kind === "field" ? { field: column.field } : { name: column.name }))
     : [...(attributes ?? []).map((name) => ({ name })), ...liveFields(list).map((field) => ({ field }))];
-  const names = shown.flatMap((column) => ("name" in column ? [column.name] : []));
+  // An import takes these names for attributes, also where they are not among the columns.
+  const known = [...(attributes ?? declaredNames(node.definition.schema) ?? []), ...derivedNames(node.definition), ...node.idFields];
+  const names = new Set([...known, ...shown.flatMap((column) => ("name" in column ? [column.name] : []))]);
   const titles = shown.map((column) => {
     if ("name" in column) return column.name;
-    // A field goes by its name, unless an attribute of the header is called so.
+    // A field goes by its name, unless an attribute is called so.
     const { name, fieldId } = column.field;
-    return names.includes(name) || name.startsWith("field:") ? `field:${fieldId}` : name;
+    return names.has(name) || name.startsWith("field:") ? `field:${fieldId}` : name;
   });
   let text = header ? csvLine(titles, given) : "";
   let cursor: string | undefined;

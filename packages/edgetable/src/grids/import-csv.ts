@@ -131,16 +131,20 @@ const writeRows = async (
 
 const PAUSES = { baseDelay: 10, maxDelay: 500 };
 
-/** The first record of each row, and those that write a row again. */
-const splitRepeats = (
+/** The first record of each row, and those that write a row again: several texts may name one row, such as 1 and 01. */
+const splitRepeats = async (
+  { model, readCell }: Pass,
   records: readonly Numbered[],
   place: number,
-): { readonly now: readonly Numbered[]; readonly later: readonly Numbered[] } => {
+): Promise<{ readonly now: readonly Numbered[]; readonly later: readonly Numbered[] }> => {
+  const name = model.node.idFields.at(-1) ?? "";
   const seen = new Set<string>();
   const now: Numbered[] = [];
   const later: Numbered[] = [];
   for (const one of records) {
-    const id = one.cells[place] ?? "";
+    const text = one.cells[place] ?? "";
+    const read = await readCell(name, text);
+    const id = exactText("value" in read ? read.value : text);
     if (seen.has(id)) later.push(one);
     else now.push(one);
     seen.add(id);
@@ -256,7 +260,7 @@ export const importCsv = async (
       for await (const { records } of readSteps(source)) {
         let rest: readonly Numbered[] = records.filter(({ record }) => record > position);
         while (rest.length > 0) {
-          const { now, later } = splitRepeats(rest, idPlace);
+          const { now, later } = await splitRepeats(pass, rest, idPlace);
           await writeStep(writing, now, bound);
           rest = later;
         }
