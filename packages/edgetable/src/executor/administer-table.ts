@@ -131,7 +131,8 @@ const recordNewKinds = async (session: Session, context: CallContext): Promise<v
   const { readRecord } = await import("./model-record.ts");
   const { checkForms } = await import("./record-gaps.ts");
   const { recordedModel, writeRecord } = await import("./write-record.ts");
-  const { descriptionHash, withNewKinds } = await import("../schema/describe-model.ts");
+  const { withNewKinds } = await import("../schema/between-models.ts");
+  const { descriptionHash } = await import("../schema/describe-model.ts");
   const { model: ours, types, optional } = recordedModel(session);
   try {
     for (let isWritten = false; !isWritten;) {

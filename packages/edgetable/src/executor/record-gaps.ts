@@ -2,21 +2,9 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { AccessStep, MarkerStep, QueryStep } from "../ir/physical-plan.ts";
 import type { Template } from "../keys/template.ts";
 import { type Catalog, keyAttributes, type KeyNames, type Shape } from "../schema/catalog.ts";
-import {
-  changedCounts,
-  changedEdges,
-  definitionOf,
-  describedEntry,
-  describedShards,
-  describeModel,
-  isEither,
-  lackingCopy,
-  type ModelDescription,
-  ofEither,
-  sameEntry,
-  unreadForm,
-  withNewKinds,
-} from "../schema/describe-model.ts";
+import { isEither, ofEither, withNewKinds } from "../schema/between-models.ts";
+import { changedCounts, changedEdges, lackingCopy, sameEntry, unreadForm } from "../schema/compare-models.ts";
+import { definitionOf, describedEntry, describedShards, describeModel, type ModelDescription } from "../schema/describe-model.ts";
 import { defined } from "../util/invariant.ts";
 import type { ModelRecord } from "./model-record.ts";
 import type { Session } from "./session.ts";

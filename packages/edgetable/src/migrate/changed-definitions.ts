@@ -3,7 +3,8 @@ import { type Catalog, keyAttributes } from "../schema/catalog.ts";
 import { describeTypes, describeValues } from "../schema/describe-types.ts";
 import { requiresValue } from "../schema/standard-schema.ts";
 import { own } from "../util/row.ts";
-import { changedEdges, definitionOf, describedEntry, goesBack, lackingCopy, type ModelDescription } from "../schema/describe-model.ts";
+import { changedEdges, goesBack, lackingCopy } from "../schema/compare-models.ts";
+import { definitionOf, describedEntry, type ModelDescription } from "../schema/describe-model.ts";
 
 /** What a plan says of changes of definitions. */
 interface DefinitionChanges {

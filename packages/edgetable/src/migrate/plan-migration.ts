@@ -2,16 +2,9 @@ import { compareExpiry, compareTable } from "../requests/table.ts";
 import type { TableSettings, ValueStorage } from "../schema/definition.ts";
 import { type Catalog, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
 import type { CopyFreshness, Freshness } from "../schema/derived.ts";
-import {
-  changedCounts,
-  describedEntry,
-  describedShards,
-  describeModel,
-  descriptionHash,
-  type ModelDescription,
-  isEither,
-  sameEntry,
-} from "../schema/describe-model.ts";
+import { isEither } from "../schema/between-models.ts";
+import { changedCounts, sameEntry } from "../schema/compare-models.ts";
+import { describedEntry, describedShards, describeModel, descriptionHash, type ModelDescription } from "../schema/describe-model.ts";
 import { unkept } from "../executor/administer-table.ts";
 import {
   derivePrice,

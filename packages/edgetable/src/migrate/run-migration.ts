@@ -7,7 +7,7 @@ import { type ModelRecord, type MoveState, readRecord, type RecordedMigration } 
 import { type ReshardProgress, runReshard } from "../executor/reshard/run-reshard.ts";
 import type { Session } from "../executor/session.ts";
 import { recordedModel, writeRecord } from "../executor/write-record.ts";
-import { endedRenamings } from "../schema/describe-model.ts";
+import { endedRenamings } from "../schema/compare-models.ts";
 import type { Item, Key, TableDescription } from "../transport/operations.ts";
 import { beginPass, beginTask, MOST_PASSES, newPasses, type Pass, type PassState, runPass, wantedKeys } from "./backfill.ts";
 import { createIndex, deleteIndex, missingSettings, readRecovery, setExpiry, setRecovery, setTable, theTable } from "./change-indexes.ts";

@@ -4,14 +4,8 @@ import { REQUEST_DEADLINE, runJob, step } from "../executor/jobs/run-job.ts";
 import { type ModelRecord, readRecord } from "../executor/model-record.ts";
 import type { Session } from "../executor/session.ts";
 import { writeRecord } from "../executor/write-record.ts";
-import {
-  descriptionHash,
-  type ModelDescription,
-  withEitherForm,
-  withEitherKeys,
-  withShards,
-  withUnkept,
-} from "../schema/describe-model.ts";
+import { withEitherForm, withEitherKeys, withShards, withUnkept } from "../schema/between-models.ts";
+import { descriptionHash, type ModelDescription } from "../schema/describe-model.ts";
 import { deleteIndex, theTable } from "./change-indexes.ts";
 import type { MigrationPlan } from "./plan-migration.ts";
 import { jobOf, MIGRATION_JOB, type MigrationSettings, openRun, planOf } from "./run-migration.ts";
