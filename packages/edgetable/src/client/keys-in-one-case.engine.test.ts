@@ -251,3 +251,32 @@ test("a key of two texts that are both empty is refused by name", async () => {
   await db.person.create({ id: "1", first: "", last: "Roe" }).orThrow();
   await expect(db.person.create({ id: "2", first: "", last: "" }).run()).rejects.toMatchObject({ code: "keys.empty" });
 });
+
+test("an id in another case finds an item whose key holds more than the id", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("foldedMore"),
+    nodes: {
+      log: node({ key: "LOG#{id:lower}", schema: z.object({ id: text, at: text, title: text }) }),
+      topic: node({ key: "TOPIC#{id}", schema: z.object({ id: text }) }),
+    },
+    edges: { about: edge({ from: "log", to: "topic", schema: z.object({ at: text }), ends: "unchecked" }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      nodes: { log: { keys: { SK: "AT#{at}" } }, topic: { keys: { SK: "TOPIC" } } },
+      edges: { about: { keys: { SK: "ABOUT#{to}#{at}" }, verbatim: { logId: "from.id" } } },
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.log.create({ id: "A", at: "1", title: "x" }).orThrow();
+  const id = { id: "a" };
+  expect(await db.log.get(id)).toEqual({ id: "A", at: "1", title: "x" });
+  expect(await db.log.update(id, { title: "y" })).toMatchObject({ ok: true, row: { id: "A", title: "y" } });
+  expect(await db.log.update(id, { at: "2" })).toMatchObject({ ok: true, row: { id: "A", at: "2" } });
+  await db.about.link({ id: "A" }, { id: "T" }, { at: "1" }).orThrow();
+  expect(await db.about.relink(id, { id: "T" }, { at: "2" })).toMatchObject({ ok: true });
+  expect(await db.about.unlink(id, { id: "T" })).toMatchObject({ ok: true });
+  expect(await db.log.delete(id)).toMatchObject({ ok: true });
+  expect(await db.log.get(id)).toBeUndefined();
+});

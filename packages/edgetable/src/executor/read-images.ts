@@ -2,6 +2,7 @@ import { EdgetableError } from "../errors/edgetable-error.ts";
 import { TRANSACTION_ITEMS } from "../ir/capacity.ts";
 import { type Images, keyId, keyShown, listImage, type ReadNeed } from "../ir/write-plan.ts";
 import { planCount, planList } from "../planner/writes/rules/degree-guards.ts";
+import { inKeysCase } from "../keys/template.ts";
 import { encodeGet } from "../requests/encode-read.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-direct.ts";
 import { decodeItem, isOfShape } from "../requests/decode-item.ts";
@@ -43,12 +44,13 @@ const readGets = async ({ session, context }: Sending, gets: readonly Get[], ima
   for (const { id, key } of gets) images[id] = byKey.get(identity(session.catalog, key)) ?? null;
 };
 
-/** True if a row has the known values of the row that is looked for. */
-const fits = (shape: Shape, row: Row, known: Row): boolean => {
+/** True if a row has the known values of the row that is looked for, each in the case in which the table's key holds it. */
+const fits = (shape: Shape, row: Row, known: Row, end = ""): boolean => {
   for (const field in known) {
-    const [value, wanted] = [row[field], known[field]];
+    const form = shape.folded[end + field];
+    const [value, wanted] = [inKeysCase(form, row[field]), inKeysCase(form, known[field])];
     if (field === "from" || field === "to") {
-      if (!fits(shape, value as Row, wanted as Row)) return false;
+      if (!fits(shape, value as Row, wanted as Row, `${field}.`)) return false;
     } else if (value === undefined || !sameAttribute(encodeField(shape, field, value), encodeField(shape, field, wanted))) return false;
   }
   return true;
