@@ -162,3 +162,39 @@ describe("a sparse index whose sort key holds an attribute that the schema requi
     for (const attribute of ["place", "note"] as const) expect(await codeOf(() => searched(attribute))).toBe("plan.noIndex");
   });
 });
+
+test("a field that one key alone gives back is refused by the name of that key, and stored where the layout repeats it", async () => {
+  const engine = await startEngine();
+  const open = async (verbatim: readonly string[]) => {
+    const graph = defineGraph({
+      table: engine.freshTableName("alone"),
+      nodes: {
+        order: node({ key: "ORDER#{id}", schema: z.object({ id: z.string(), team: z.string().optional(), day: z.string().optional() }) }),
+      },
+      layout: {
+        partitionKey: "PK",
+        sortKey: "SK",
+        indexes: { GSI1: { partitionKey: "GSI1PK" }, GSI2: { partitionKey: "GSI2PK" } },
+        nodes: {
+          order: {
+            keys: { SK: "ORDER", GSI1PK: "DONE#{team}", GSI2PK: "TEAM#{team}#{day}" },
+            sparse: ["GSI1PK", "GSI2PK"],
+            when: { GSI1PK: { day: "never" } },
+            verbatim,
+          },
+        },
+      },
+    });
+    const db = graph.connect({ transport: engine.transport });
+    await db.table.create();
+    return db;
+  };
+  const alone = await open([]);
+  await expect(alone.order.create({ id: "1", team: "T" }).run()).rejects.toThrow(
+    /"team" of "order" is read from "GSI2PK" \(TEAM#\{team\}#\{day\}\) alone, which cannot be filled without "day"\. .*verbatim/,
+  );
+  const repeated = await open(["team"]);
+  await repeated.order.create({ id: "1", team: "T" }).orThrow();
+  expect(await repeated.order.get({ id: "1" })).toEqual({ id: "1", team: "T" });
+  await engine.stop();
+});

@@ -368,22 +368,17 @@ export const writtenBy = (catalog: Catalog, shape: Shape): ((field: string) => s
  * @param written whether a computed attribute is written
  * @throws {keys.incomplete}
  */
-export const checkCarried = (shape: Shape, row: Row, written: (attribute: string) => boolean): void => {
-  for (const attribute of shape.sparse) {
-    const template = shape.keys[attribute];
-    if (!template || written(attribute)) continue;
-    const isLost = (field: string): boolean =>
-      shape.carried.includes(field) &&
-      (valueAt(row, field) ?? null) !== null &&
-      !shape.sources.some((source) => source.template.carried.includes(field) && written(source.attribute));
-    const lost = template.fields.find(isLost);
-    if (lost === undefined) continue;
-    const missing = template.fields.filter((field) => (valueAt(row, field) ?? null) === null);
+export const checkCarried = ({ definition, sources }: Shape, row: Row, written: (attribute: string) => boolean): void => {
+  const lacks = (field: string): boolean => (valueAt(row, field) ?? null) === null;
+  const isWritten = (field: string): boolean => sources.some((one) => one.template.carried.includes(field) && written(one.attribute));
+  for (const { attribute, template } of sources) {
+    const lost = written(attribute) ? undefined : template.carried.find((field) => !lacks(field) && !isWritten(field));
+    const missing = template.fields.filter(lacks);
     // A derived value that does not fit: it can be computed again.
-    if (missing.length === 0 && hasKey(template, row)) continue;
+    if (lost === undefined || (missing.length === 0 && hasKey(template, row))) continue;
     throw new EdgetableError(
       "keys.incomplete",
-      `"${lost}" of "${shape.definition}" is stored in "${attribute}" (${template.source}) alone, which cannot be filled without ${missing.map((field) => `"${field}"`).join(" and ")}. Give both or none.`,
+      `"${lost}" of "${definition}" is read from "${attribute}" (${template.source}) alone, which cannot be filled without ${missing.map((field) => `"${field}"`).join(" and ")}. Give both or none, or let the layout repeat "${lost}" (verbatim).`,
       { details: { attribute, template: template.source, lost, missing } },
     );
   }
