@@ -318,8 +318,17 @@ const frontierOf = (lanes: readonly Lane[], descending: boolean): { readonly pla
   return places.toSorted((a, b) => comparePlaces(a.place, b.place, descending))[0];
 };
 
-/** Reads a page, or all, of several partitions in the one order of their sort keys: exactly as many rows as asked for, each once. */
-export const readMerged = async (run: ReadRun, sources: readonly number[], start: Position): Promise<Rows> => {
+/**
+ * Reads a page, or all, of several partitions in the one order of their sort keys: exactly as many rows as asked for, each once.
+ *
+ * @param onRow takes the rows one by one, for a reading of all; by default they are collected
+ */
+export const readMerged = async (
+  run: ReadRun,
+  sources: readonly number[],
+  start: Position,
+  onRow?: (row: Found) => void,
+): Promise<Rows> => {
   const { plan, session, spending, backward } = run;
   const lanes = lanesOf(run, sources);
   spending?.checkRoom(lanes.length);
@@ -357,7 +366,10 @@ export const readMerged = async (run: ReadRun, sources: readonly number[], start
     lane.head++;
     if (isGrowing(lanes))
       end = { sort: head.sort, at: lane.order, key: startKeyOf(session.catalog, lane.step, head.found.item), descending, moved: true };
-    if (ties.isNew(session.catalog, head)) found.push(head.found);
+    if (ties.isNew(session.catalog, head)) {
+      if (onRow) onRow(head.found);
+      else found.push(head.found);
+    }
     if (found.length >= limit) return { found, next: behindLast(), begun: begun() };
   }
 };
@@ -365,7 +377,11 @@ export const readMerged = async (run: ReadRun, sources: readonly number[], start
 /** Counts the rows of a step in all its partitions. While items move between them, each is told by its key and counted once. */
 export const countMerged = async (run: ReadRun, source: number): Promise<number> => {
   const lanes = lanesOf(run, [source]);
-  if (isGrowing(lanes)) return (await readMerged(run, [source], { source, key: undefined, backward: false })).found.length;
+  if (isGrowing(lanes)) {
+    let rows = 0;
+    await readMerged(run, [source], { source, key: undefined, backward: false }, () => void rows++);
+    return rows;
+  }
   const counts = await Promise.all(lanes.map(async (lane) => countPartition(run, lane)));
   return counts.reduce((sum, count) => sum + count, 0);
 };
