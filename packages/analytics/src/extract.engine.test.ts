@@ -66,6 +66,25 @@ test("an interrupted extraction goes on where it stood, and gives every row once
   expect(await readdir(folder)).toEqual(["lake"]);
 });
 
+test("an extraction that read all rows and could not write the lake leaves none behind that would come twice", async () => {
+  const into = join(folder, "lake");
+  const db = connect();
+  let asked = 0;
+  const failing = {
+    scan: db.scan,
+    get catalog() {
+      // Asked for once to stage rows, and again to write the lake.
+      if (++asked > 1) throw new Error("no room for the lake");
+      return db.catalog;
+    },
+  };
+  await expect(extract(failing, { into })).rejects.toThrow("no room for the lake");
+  expect(existsSync(into)).toBe(false);
+  const report = await extract(db, { into });
+  expect(report).toMatchObject({ resumed: false, tables: expect.arrayContaining([expect.objectContaining({ name: "page", rows })]) });
+  expect(await counts(into)).toEqual(all);
+});
+
 test("an older lake is replaced by the new one when that is complete", async () => {
   const into = join(folder, "lake");
   await extract(connect(), { into });

@@ -79,7 +79,8 @@ export class Staging {
     const model = JSON.stringify([this.#catalog.table, this.tables.map(({ table }) => table)]);
     await this.#database.run("create table if not exists progress (model varchar, position varchar, types varchar)");
     const [progress] = await this.#database.rows("select * from progress");
-    const mine = progress?.["model"] === model;
+    // Rows without a position cannot be continued: the whole table was read, and the lake was not written. They would come twice.
+    const mine = progress?.["model"] === model && typeof progress["position"] === "string";
     if (!mine) await this.#database.run(`delete from progress; insert into progress values (${literal(model)}, null, '{}')`);
     const types = JSON.parse(mine ? String(progress["types"]) : "{}") as Readonly<Record<string, (ColumnType | undefined)[]>>;
     for (const staged of this.tables) {
@@ -91,7 +92,7 @@ export class Staging {
       staged.rows = Number(counted?.["rows"]);
       this.rows += staged.rows;
     }
-    return mine ? ((progress["position"] as string | null) ?? undefined) : undefined;
+    return mine ? String(progress["position"]) : undefined;
   }
 
   async add(row: ScannedRow): Promise<void> {

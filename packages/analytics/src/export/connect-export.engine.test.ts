@@ -51,7 +51,7 @@ const customer = (at: number) => ({
   level: at,
   active: at % 2 === 0,
   tags: new Set(["a", `t${at}`]),
-  address: { city: "Łódź $text$" },
+  address: { city: "Łódź $text$ \u2028\u2029" },
   key: new Uint8Array([0, 255, at]),
   either: at % 2 === 0 ? `text ${at}` : at,
 });
@@ -176,7 +176,7 @@ test("values keep their types and digits", async () => {
     points: 10n ** 37n + 3n,
     since: new Date(1_700_000_000_126),
     tag: "t3",
-    address: '{"city":"Łódź $text$"}',
+    address: JSON.stringify({ city: "Łódź $text$ \u2028\u2029" }),
     bytes: "00FF03",
     either: "3",
     level: 3n,

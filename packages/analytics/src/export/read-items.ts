@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import { basename } from "node:path";
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { EdgetableError, isEdgetableError, type AttributeValue, type Item } from "edgetable";
 import { IonTypes, makeReader, type Decimal, type Reader } from "ion-js";
+import { linesOf } from "./lines.ts";
 import type { DataFile, ExportManifest } from "./read-manifest.ts";
 
 /** One line of an export. Of a full one, only `after` is there; an incremental one tells a deletion by its absence. */
@@ -131,7 +131,7 @@ async function* readFile(file: DataFile, format: ExportManifest["format"]): Asyn
     }
   };
   try {
-    for await (const text of createInterface({ input: plain, crlfDelay: Infinity })) {
+    for await (const text of linesOf(plain)) {
       if (text.trim() === "") continue;
       lines++;
       yield parse(text);
