@@ -40,7 +40,10 @@ const loadChecks: OptionChecks<LoadOptions> = {
 };
 
 /** Checked options with their defaults. */
-export const loadSettings = ({ estimated, ...options }: LoadOptions, validates: boolean): Omit<LoadSettings, "from" | "check"> => ({
+export const loadSettings = (
+  { estimated, ...options }: LoadOptions,
+  validates: boolean,
+): Omit<LoadSettings, "from" | "refused" | "check"> => ({
   order: "any",
   collisions: "report",
   strict: false,

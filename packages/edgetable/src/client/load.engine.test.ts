@@ -269,6 +269,23 @@ describe("as a job", () => {
     });
   });
 
+  test("rows that could not be written stay failed in the runs that resume it", async () => {
+    const account = (id: string) => ({ node: "account", row: { id, email: "one@example.com" } });
+    const rows = [account("A"), account("B"), ...courses(300)];
+    const how = { job: "import", concurrency: 1 };
+    for (const place of ["C0100", "C0200"]) {
+      failAt(place);
+      await errorOf(() => load(rows, how));
+      const [left] = await jobs();
+      expect(left?.facts).toMatchObject({ refused: 1 });
+    }
+    lab.hooks = {};
+    const { failed, skipped, position } = await load(rows, how);
+    expect({ failed, position }).toEqual({ failed: 1, position: 302 });
+    expect(skipped).toBeLessThan(302 - 100);
+    expect(Object.keys(await lab.items()).filter((key) => key.startsWith("ACCOUNT"))).toHaveLength(1);
+  });
+
   test("the position is saved while it runs", async () => {
     let sent = 0;
     const saved = async (): Promise<void> => {

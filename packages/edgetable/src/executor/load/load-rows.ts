@@ -18,6 +18,7 @@ import {
   type LoadState,
   mayContinue,
   newLoadState,
+  refusedBefore,
   progressOf,
   reportOf,
 } from "./load-state.ts";
@@ -198,7 +199,7 @@ const loadAll = async (loading: Loading): Promise<LoadReport> => {
   }
 };
 
-type Settings = Omit<LoadSettings, "from" | "check">;
+type Settings = Omit<LoadSettings, "from" | "refused" | "check">;
 
 /**
  * Loads rows; with a job, resumes from its position, which is kept in the table.
@@ -211,7 +212,7 @@ export const runLoad = async (
   source: LoadSource,
   { job, settings }: { readonly job: LoadJob | undefined; readonly settings: Settings },
 ): Promise<LoadReport> => {
-  if (!job) return loadAll(openLoad(session, source, { ...settings, from: 0, check: () => undefined }));
+  if (!job) return loadAll(openLoad(session, source, { ...settings, from: 0, refused: undefined, check: () => undefined }));
   const { id, fingerprint, lease: duration } = job;
   const { deadline, signal } = settings;
   const begun: JobFacts = { position: 0, fingerprint, rows: 0, items: 0, failed: 0 };
@@ -226,7 +227,8 @@ export const runLoad = async (
       if (!loading) return found;
       const { rows, position, items, failed } = progressOf(loading.state, positionOf(loading));
       // While rows that are done already are read again, the job keeps its position.
-      return { position: Math.max(from, position), fingerprint, rows, items, failed };
+      const kept = Math.max(from, position);
+      return { position: kept, fingerprint, rows, items, failed, refused: refusedBefore(loading.state, kept) };
     },
     run: async () => {
       if (found["fingerprint"] !== fingerprint)
@@ -235,7 +237,8 @@ export const runLoad = async (
           `The job "${id}" was begun with another input ("${found["fingerprint"]}", now "${fingerprint}"). Give this load another name, or the input that it was begun with.`,
           { details: { id, fingerprint: found["fingerprint"], given: fingerprint } },
         );
-      loading = openLoad(session, source, { ...settings, from, check: () => checkLease(session, lease) });
+      const refused = Number(found["refused"] ?? 0);
+      loading = openLoad(session, source, { ...settings, from, refused, check: () => checkLease(session, lease) });
       return loadAll(loading);
     },
   });

@@ -23,6 +23,7 @@ export interface LoadProgress {
   readonly left?: number;
   /** Items written in this run. */
   readonly items: number;
+  /** Rows that failed; those that earlier runs of the job could not write are among them. */
   readonly failed: number;
   /** Items a second, in this run. */
   readonly rate: number;
@@ -60,6 +61,8 @@ export interface LoadSettings extends CollisionSettings {
   readonly copies: { readonly indexLag: number; readonly lease: number };
   /** Rows before this one are read but not written. */
   readonly from: number;
+  /** Of a job: rows before `from` that earlier runs could not write. Undefined for a load that cannot be resumed. */
+  readonly refused: number | undefined;
   /** Called before each row and each attempt of a request; throws to stop the load. */
   readonly check: () => void;
 }
@@ -87,13 +90,15 @@ export interface LoadState {
   halted: boolean;
   /** The first row that was left unwritten. */
   stuck: number;
+  /** Of a job: rows that could not be written, as far as {@link refusedBefore} has not counted them, and how many it has. */
+  readonly refused: { readonly rows: Set<number>; before: number };
 }
 
 export const newLoadState = (settings: LoadSettings, now: () => number): LoadState => ({
   settings,
   now,
   failures: [],
-  failed: 0,
+  failed: settings.refused ?? 0,
   items: 0,
   cost: NO_COST,
   duration: 0,
@@ -102,6 +107,7 @@ export const newLoadState = (settings: LoadSettings, now: () => number): LoadSta
   thrown: undefined,
   halted: false,
   stuck: Number.POSITIVE_INFINITY,
+  refused: { rows: new Set(), before: settings.refused ?? 0 },
 });
 
 const measureDuration = (state: LoadState): number => {
@@ -141,7 +147,7 @@ export const estimatedProgress = (state: LoadState, at: Position): LoadProgress 
 
 export const reportOf = (state: LoadState, position: Position, collisions: Collisions): LoadReport => ({
   ...progressOf(state, position),
-  skipped: Math.min(state.settings.from, position.rows),
+  skipped: Math.max(0, Math.min(state.settings.from, position.rows) - (state.settings.refused ?? 0)),
   failures: state.failures.toSorted((a, b) => a.row - b.row),
   collisions,
   cost: state.cost,
@@ -176,6 +182,22 @@ export const failRow = (state: LoadState, row: number, error: EdgetableError): v
   state.stuck = Math.min(state.stuck, row);
 };
 
+/** Fails a row that could not be written: a run that resumes the job does not write it again, and has to count it. */
+export const refuseRow = (state: LoadState, row: number, error: EdgetableError): void => {
+  if (state.settings.refused !== undefined) state.refused.rows.add(row);
+  failRow(state, row, error);
+};
+
+/** Rows before a position that could not be written, in this run of the job and in earlier ones. */
+export const refusedBefore = ({ refused }: LoadState, position: number): number => {
+  for (const row of refused.rows) {
+    if (row >= position) continue;
+    refused.rows.delete(row);
+    refused.before++;
+  }
+  return refused.before;
+};
+
 export const ROW_CODES: ReadonlySet<string> = new Set([
   "execute.rejected",
   "execute.conflict",
@@ -195,7 +217,7 @@ export const failWrite = (state: LoadState, rows: readonly number[], error: Edge
   const isOfRow = ROW_CODES.has(error.code) || error.code.startsWith("keys.");
   for (const row of rows) {
     if (isOfRow) {
-      failRow(state, row, error);
+      refuseRow(state, row, error);
       continue;
     }
     if (!ENDINGS.has(error.code)) noteFailure(state, { row, error });

@@ -19,7 +19,7 @@ import { Meter } from "../call.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Session } from "../session.ts";
 import type { RowItem } from "./collisions.ts";
-import { countWritten, failRow, failWrite, type LoadState, ROW_CODES, writeUnlessHalted } from "./load-state.ts";
+import { countWritten, failWrite, type LoadState, refuseRow, ROW_CODES, writeUnlessHalted } from "./load-state.ts";
 
 /** How a row is written: in a batch, or by a write of its own, which no other write of the same keys may overlap. */
 export type PlannedRow =
@@ -242,7 +242,7 @@ const openSender = (session: Session, state: LoadState, { waiting, written }: { 
     else {
       settle(waiting, row, planned);
       if (result.ok) await finishCopies(result.jobs);
-      else failRow(state, row, notWritten(failure));
+      else refuseRow(state, row, notWritten(failure));
     }
     written();
   };
@@ -375,7 +375,7 @@ export const openWriter = (session: Session, state: LoadState, written: () => vo
       await gathering.finish();
     }
     if (state.halted) return;
-    for (const { rows, error } of inOrder()) for (const row of rows) failRow(state, row, error);
+    for (const { rows, error } of inOrder()) for (const row of rows) refuseRow(state, row, error);
     waiting.clear();
   };
 
