@@ -1,3 +1,4 @@
+import type { FieldValue } from "../client/field-types.ts";
 import type { GridCount, GridGroup, GridGroups } from "../client/grid-types.ts";
 import type { CallContext } from "../executor/session.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
@@ -5,10 +6,10 @@ import { comparePrimary, exactText } from "../keys/template.ts";
 import type { Row } from "../util/row.ts";
 import { atLeast, collect, type GridBudget, type Hydrated, type Reading, type StreamPlace, streamsOf } from "./collect-rows.ts";
 import { readList, type StoredField } from "./field-list.ts";
-import { valueText } from "./field-value.ts";
+import { behind, valueText } from "./field-value.ts";
 import type { GridModel } from "./grid-model.ts";
 import { type Column, decidingFields, type GridState, type Resolved, resolve } from "./grid-state.ts";
-import { type Candidate, ownOrder, readStream, type RowStream } from "./row-streams.ts";
+import { byField, type Candidate, ownOrder, readStream, type RowStream } from "./row-streams.ts";
 import { readValues } from "./row-values.ts";
 
 /** What is counted: the rows of a grid, one by one or by their values of a column. */
@@ -123,6 +124,27 @@ interface Group {
   readonly witnesses: Row[];
 }
 
+/** Looks for a row of a group whose value is the group's: an index that lags may show many first that have others by now. */
+const valueOfGroup = async (
+  model: GridModel,
+  { resolved: { list }, context }: Reading,
+  { field, text, budget }: { readonly field: StoredField; readonly text: string; readonly budget: GridBudget },
+): Promise<{ readonly value?: FieldValue["value"]; readonly stopped?: Stopped }> => {
+  const stream = byField(model, list.parent, { field, bounds: { low: text, high: behind(text) }, forward: true });
+  let after: StreamPlace["key"];
+  do {
+    if (context.meter.cost.requests + stream.lanes + 1 > budget.requests) return { stopped: "requests" };
+    const { candidates, next } = await readStream(model, stream, { limit: BATCH_GET_KEYS, after }, context);
+    const ids = candidates.map(({ id }) => id);
+    for (const cells of await readValues(model, ids, { list, fields: [field], consistent: false }, context)) {
+      const value = cells.get(field.fieldId)?.value;
+      if (value !== undefined && valueText(model.driver.catalog, field, value) === text) return { value };
+    }
+    after = next;
+  } while (after !== undefined);
+  return {};
+};
+
 /** Counts the values of a field in the index, which holds what each value is ordered by, and reads one value of each group. */
 const groupEntries = async (
   model: GridModel,
@@ -149,14 +171,19 @@ const groupEntries = async (
     context,
   );
   const found: GridGroup[] = [];
-  let at = 0;
+  let [at, isTold] = [0, told.length === groups.size];
   for (const [text, { rows, witnesses }] of told) {
     const values = witnesses.map(() => cells[at++]?.get(field.fieldId)?.value);
-    const value = values.find((one) => one !== undefined && valueText(model.driver.catalog, field, one) === text);
-    // Every row that was looked at has another value by now.
+    let value = values.find((one) => one !== undefined && valueText(model.driver.catalog, field, one) === text);
+    if (value === undefined && rows > witnesses.length) {
+      const group = await valueOfGroup(model, { resolved, context }, { field, text, budget });
+      value = group.value;
+      isTold &&= group.stopped === undefined;
+    }
+    // Every row of it has another value by now.
     if (value !== undefined) found.push({ value, rows });
   }
-  if (stopped ?? told.length < groups.size) return { groups: found, stopped: stopped ?? "requests" };
+  if (stopped || !isTold) return { groups: found, stopped: stopped ?? "requests" };
   let all = 0;
   const unread = await readEntries(model, { stream: allRows(model, parent), budget }, context, () => void all++);
   if (!unread && all > valued) found.push({ value: undefined, rows: all - valued });

@@ -189,3 +189,18 @@ test("the id of a node of which no key can be made is refused, in values, defaul
   expect(await by("size")).toEqual([[1, 3]]);
   expect(await verify(db, { settle: 0, staleAfter: 0 })).toMatchObject({ clean: true });
 }, 60_000);
+
+test("a group is told as long as one of its rows has its value, however many changed before the index did", async () => {
+  const { fields, values, grid, follow } = await project("groups", 12);
+  await fields.define({ fieldId: "state", name: "State", type: "text" });
+  for (let num = 1; num <= 12; num++) await values(num).set({ state: num > 10 ? "gone" : "open" });
+  await follow();
+  // The processor is behind: the index shows these as they were.
+  for (const num of [1, 2, 3, 4, 11, 12]) await values(num).set({ state: "closed" });
+  expect(await grid.groups("field:state")).toEqual({ groups: [{ value: "open", rows: 10 }], stopped: undefined });
+  await follow();
+  expect((await grid.groups("field:state")).groups).toEqual([
+    { value: "closed", rows: 6 },
+    { value: "open", rows: 6 },
+  ]);
+});
