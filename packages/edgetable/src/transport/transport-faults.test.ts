@@ -326,6 +326,22 @@ describe.each(transports)("the %s transport and a server that misbehaves", (name
   });
 
   test.each([
+    ["203 Non-Authoritative Information", '{"changed":true}'],
+    ["302 Found", "<html>Log in</html>"],
+  ])("%s that has a request id is execute.connection: a write may have been made", async (status, body) => {
+    const endpoint = await serve((socket) =>
+      socket.write(
+        `HTTP/1.1 ${status}\r\nx-amzn-requestid: R1\r\ncontent-type: text/html\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      ),
+    );
+    await expect(open(endpoint).send("PutItem", put)).rejects.toMatchObject({
+      code: "execute.connection",
+      retryable: true,
+      details: { ambiguous: true },
+    });
+  });
+
+  test.each([
     ['"CancellationReasons":5'],
     ['"CancellationReasons":[null,5]'],
     ['"CancellationReasons":[{"Code":5,"Item":7}]'],

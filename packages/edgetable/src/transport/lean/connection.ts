@@ -267,9 +267,9 @@ export class Connection {
     });
   }
 
-  /** False once the socket has ended, even before the owner is told. */
+  /** False once the socket has ended, even before the owner is told, and where part of an answer to nothing has come. */
   get usable(): boolean {
-    return !this.#socket.destroyed;
+    return !this.#socket.destroyed && !this.#reader.partial;
   }
 
   /** Sends an exchange as soon as the socket is ready. */

@@ -152,6 +152,15 @@ describe("sockets", () => {
     expect(connections).toHaveLength(2);
   });
 
+  test("a socket on which part of an answer came that nobody asked for is not used again", async () => {
+    const transport = await open((_, response) => response.end("{}"));
+    await transport.send("PutItem", put);
+    await new Promise<void>((written) => connections[0]?.write("HTTP/1.1 200 OK\r\n", () => written()));
+    await turns();
+    await transport.send("PutItem", put);
+    expect(connections).toHaveLength(2);
+  });
+
   test("closing lets what is under way finish", async () => {
     const transport = await open((_, response) => setTimeout(() => response.end("{}"), 50));
     const sent = transport.send("PutItem", put);

@@ -115,7 +115,7 @@ const readFault = (answer: Answer, attempt: Attempt): EdgetableError => {
   const name = type.slice(type.lastIndexOf("#") + 1).split(":")[0] ?? "";
   const request = { operation: attempt.operation, input: attempt.input };
   if (body === undefined || name === "") {
-    if (status >= 500 || requestId !== "")
+    if (status >= 500 || (status >= 400 && requestId !== ""))
       return serviceError({ name: `Http${status}`, message: describeForeign(answer), status }, request);
     return attemptError(attempt, { code: "execute.connection", message: describeForeign(answer), ambiguous: true });
   }

@@ -205,21 +205,22 @@ export const configuredEndpoint = (
  */
 export const parseEndpoint = (given: string | FoundEndpoint, allowInsecure: boolean): Endpoint => {
   const { url: text, from } = typeof given === "string" ? { url: given, from: "endpoint" } : given;
-  const invalid = (message: string, value = text): EdgetableError => invalidEndpoint(`${from} ${message}`, value);
-  if (!URL.canParse(text)) throw invalid(`"${text}" is not a URL such as "http://127.0.0.1:8000".`);
+  // Before an @ there may be a password, also where the text is no URL of http.
+  const shown = text.replace(/^.*@/s, "…@");
+  const invalid = (message: string): EdgetableError => invalidEndpoint(`${from} ${message}`, shown);
+  if (!URL.canParse(text)) throw invalid(`"${shown}" is not a URL such as "http://127.0.0.1:8000".`);
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:")
-    throw invalid(`"${text}" is neither http nor https: begin it with http:// or https://.`);
-  if (url.port === "0") throw invalid(`"${text}" has port 0, where nothing can listen: use the port that the server prints.`);
-  // Not repeated in the message: the text may contain a password.
+    throw invalid(`"${shown}" is neither http nor https: begin it with http:// or https://.`);
+  if (url.port === "0") throw invalid(`"${shown}" has port 0, where nothing can listen: use the port that the server prints.`);
   if (url.username !== "" || url.password !== "")
-    throw invalid("contains a user name or password: DynamoDB takes signed requests only; remove them.", url.host);
+    throw invalid("contains a user name or password: DynamoDB takes signed requests only; remove them.");
   if (url.pathname !== "/" || url.search !== "" || url.hash !== "")
-    throw invalid(`"${text}" has a path, query or fragment: give scheme, host and port only.`);
+    throw invalid(`"${shown}" has a path, query or fragment: give scheme, host and port only.`);
   const hostname = url.hostname.replaceAll(/^\[|\]$/g, "");
   const tls = url.protocol === "https:";
   const loopback = isLoopback(hostname);
   if (!tls && !loopback && !allowInsecure)
-    throw invalid(`"${text}" would send data unencrypted to another machine: use https, or \`allowInsecure: true\` in a private network.`);
+    throw invalid(`"${shown}" would send data unencrypted to another machine: use https, or \`allowInsecure: true\` in a private network.`);
   return { hostname, port: Number(url.port) || (tls ? 443 : 80), host: url.host, tls, loopback };
 };

@@ -92,7 +92,7 @@ const answeredError = (error: SdkError, status: number, attempt: Attempt): Edget
   const request = error.$metadata?.requestId;
   const { name = "Error" } = error;
   const isNameless = nameless.has(name);
-  if (isNameless && status < 500 && request === undefined)
+  if (isNameless && (status < 400 || (status < 500 && request === undefined)))
     return attemptError(attempt, {
       code: "execute.connection",
       message: `HTTP ${status}, not DynamoDB's JSON: ${error.message ?? ""}. Is there a proxy, or another server, at the endpoint?`,
