@@ -135,3 +135,29 @@ test("a request whose job lost its lease is given up at once", async () => {
   expect(checks).toBe(1);
   expect(clock.now()).toBe(0);
 });
+
+test.each([
+  ["that may have taken effect is not sent again once the service has forgotten its token", true, "T1", 540_000],
+  ["that did not take effect is sent again", false, "T1", forever],
+  ["without a token is sent again: who asks for it says whether it may be", true, undefined, forever],
+])("a transaction %s", async (_, ambiguous, token, last) => {
+  const clock = virtualClock();
+  const sentAt: number[] = [];
+  const session = createSession({
+    catalog: {} as never,
+    transport: {
+      send: () => {
+        sentAt.push(clock.now());
+        throw new EdgetableError("execute.timeout", "no answer", { retryable: true, details: { ambiguous } });
+      },
+      close: () => undefined,
+    },
+    effects: { now: () => clock.now(), sleep: (time, signal) => clock.sleep(time, signal), random: () => 0.9 },
+    retry: { attempts: 10, baseDelay: 100_000, maxDelay: 600_000 },
+  });
+  const input = { TransactItems: [], ...(token && { ClientRequestToken: token }) };
+  const sent = session.send("TransactWriteItems", input, { meter: new Meter(), deadline: forever });
+  await expect(sent).rejects.toMatchObject({ code: "execute.timeout", message: "no answer" });
+  expect(sentAt.length).toBe(last === forever ? 10 : 3);
+  expect(sentAt.every((at) => at < last)).toBe(true);
+});

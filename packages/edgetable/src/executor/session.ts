@@ -110,23 +110,38 @@ interface Attempts {
 const finalError = (error: unknown, { made, ambiguous }: Attempts): unknown =>
   made === 1 ? error : withDetails(error, { attempts: made, ...(ambiguous ? { afterAmbiguity: true } : {}) });
 
-/** Waits for another attempt. Throws the request's error if there is to be none. */
+// "A client request token is valid for 10 minutes after the first request that uses it is completed" (API_TransactWriteItems): of a
+// transaction that may have taken effect, a later attempt would be another one. A minute is left for the attempt itself.
+const TOKEN_LIFE = 540_000;
+
+/** The time after which a request that may have taken effect must not be sent again. */
+const repeatableUntil = (input: unknown, since: number): number =>
+  (input as { readonly ClientRequestToken?: string }).ClientRequestToken === undefined ? Number.POSITIVE_INFINITY : since + TOKEN_LIFE;
+
+/**
+ * Waits for another attempt. Throws the request's error if there is to be none.
+ *
+ * @param until the time after which nothing is sent again that may have taken effect
+ */
 const waitToRetry = async (
   { effects, retry }: { readonly effects: Effects; readonly retry: RetryPolicy },
   error: unknown,
   attempts: Attempts,
-  patience: Patience,
+  { deadline, signal, until }: Patience & { readonly until: number },
 ): Promise<void> => {
   // The guard of a lost lease throws job.busy: the caller may retry the job, but this request can never be sent.
   const mayRetry = isEdgetableError(error) && error.retryable && error.code !== "job.busy";
   if (!mayRetry || attempts.made >= retry.attempts) throw finalError(error, attempts);
-  const inTime = await backOff(effects, retry, attempts.made - 1, patience).catch((aborted: unknown) => {
-    throw finalError(withDetails(aborted, { ambiguous: attempts.ambiguous || isAmbiguous(error) }), attempts);
+  const isLost = attempts.ambiguous || isAmbiguous(error);
+  const end = isLost ? Math.min(deadline, until) : deadline;
+  const inTime = await backOff(effects, retry, attempts.made - 1, { deadline: end, signal }).catch((aborted: unknown) => {
+    throw finalError(withDetails(aborted, { ambiguous: isLost }), attempts);
   });
   if (inTime) {
-    attempts.ambiguous ||= isAmbiguous(error);
+    attempts.ambiguous = isLost;
     return;
   }
+  if (end < deadline) throw finalError(error, attempts);
   const { code, message, cause, details, request } = error;
   const late = new EdgetableError(
     code,
@@ -325,7 +340,8 @@ export const createSession = (options: SessionOptions): Session => {
         } catch (error) {
           failed = context.shown === undefined ? error : withRequest(error, { operation, input: context.shown });
           if (context.once === true && isAmbiguous(error)) throw failed;
-          await waitToRetry(retrying, failed, attempts, context);
+          const { deadline, signal } = context;
+          await waitToRetry(retrying, failed, attempts, { deadline, signal, until: repeatableUntil(input, started) });
         }
       }
     } catch (error) {
