@@ -4,6 +4,7 @@ import { type AnyGraph, didYouMean, type Item, offline, type StandardSchema, typ
 import { describeItem, isFieldPart } from "edgetable/check";
 import { type AnyRead, endOf, nodeOf, type UntypedDb, type UntypedHandle } from "../connection.ts";
 import { failureOf, usageError } from "../failure.ts";
+import { recordEnds } from "../load/read-file.ts";
 import { isRow, type Row } from "../output/json.ts";
 import { CHANGED, cellOf, isSame, matches, readCell, valuesOf } from "./cells.ts";
 import { setValues } from "./fields.ts";
@@ -333,6 +334,13 @@ interface CsvRecord {
   readonly info: { readonly lines: number };
 }
 
+/** The names of a header. @throws {Error} if two columns have one name: the cells of one would be lost */
+const uniqueNames = (header: readonly string[]): string[] => {
+  const twice = header.find((name, at) => header.indexOf(name) !== at);
+  if (twice !== undefined) throw new Error(`the header has two columns "${twice}"`);
+  return [...header];
+};
+
 /**
  * Writes the rows of a CSV file whose header names attributes. Rows are written whole: a second import of the same file changes
  * nothing, and one of fewer columns removes the others' values.
@@ -345,7 +353,8 @@ export const importRows = async (db: UntypedDb, body: unknown, signal: AbortSign
   try {
     records = parse(String(given["csv"]), {
       bom: true,
-      columns: true,
+      columns: uniqueNames,
+      record_delimiter: [...recordEnds],
       skip_empty_lines: true,
       info: true,
     }) as unknown as readonly CsvRecord[];
@@ -362,7 +371,8 @@ export const importRows = async (db: UntypedDb, body: unknown, signal: AbortSign
       yield { node: type, row };
     }
   }
-  const { failed, failures: first, cost } = await db.load(rows(), { signal, named: MAX_FAILURES });
+  // Of several rows with one id the last one stays.
+  const { failed, failures: first, cost } = await db.load(rows(), { signal, named: MAX_FAILURES, order: "kept" });
   const failures = first.map(({ row, error }) => ({ line: lines[row] ?? 0, problem: failureOf(error).message }));
   return { rows: records.length, failed, failures, cost };
 };
