@@ -8,6 +8,7 @@ import { failedRows, loadFile, summary } from "../load/load-file.ts";
 import { columnsOf, readMapping, targetOf, type Target } from "../load/mapping.ts";
 import { missingOption, parseDelimiter } from "../load/read-csv.ts";
 import { formats, openFile, shownName, type Format } from "../load/read-file.ts";
+import { toExactJson } from "../output/json.ts";
 
 interface Options {
   readonly node?: string;
@@ -101,7 +102,7 @@ export const loadCommand: CommandSpec = defineCommand<Options>({
         ...(delimiter && { delimiter }),
         ...(missing && { missing }),
       };
-      const fingerprint = createHash("sha256").update(JSON.stringify(input)).digest("hex").slice(0, 32);
+      const fingerprint = createHash("sha256").update(toExactJson(input)).digest("hex").slice(0, 32);
       const load = {
         name: shownName(name),
         targets,

@@ -5,7 +5,7 @@ import type { Sources, Target } from "./mapping.ts";
 import type { FileRecord } from "./read-file.ts";
 
 /** The value of a column; `a.b` is the member b of the value a. */
-const valueAt = (record: Row, column: string): unknown => {
+export const valueAt = (record: Row, column: string): unknown => {
   if (Object.hasOwn(record, column)) return record[column];
   const dot = column.indexOf(".");
   const inner = dot < 0 ? undefined : record[column.slice(0, dot)];

@@ -5,7 +5,7 @@ import type { Io } from "../io.ts";
 import { counted } from "../output/explanation.ts";
 import { isRow, toJson, type Row } from "../output/json.ts";
 import { createProgress, progressEvery, type Progress } from "../output/terminal.ts";
-import { createRowFitter, unknownMember } from "./fit-row.ts";
+import { createRowFitter, unknownMember, valueAt } from "./fit-row.ts";
 import type { Target } from "./mapping.ts";
 import { isBad, type FileRecord, type OpenFile } from "./read-file.ts";
 
@@ -180,7 +180,7 @@ export const loadFile = async (
         continue;
       }
       for (const target of targets.length === 0 ? [undefined] : targets) {
-        if (target?.when !== undefined && record.value[target.when] === undefined) continue;
+        if (target?.when !== undefined && valueAt(record.value, target.when) === undefined) continue;
         sent.set(count, { record, target });
         sent.delete(count - MAX_SENT);
         count++;

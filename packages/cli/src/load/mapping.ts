@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { didYouMean, type Catalog } from "edgetable";
 import { usageError } from "../failure.ts";
-import { isRow, isTooDeep } from "../output/json.ts";
+import { isRow, isTooDeep, parseJson, revive } from "../output/json.ts";
 
 /** The origin of a value: the name of a column, or a constant. */
 export type Source = string | { readonly value: unknown };
@@ -53,6 +53,8 @@ const parseTarget = (given: unknown, where: string, catalog: Catalog): Target =>
       `${where}: "${field}" must give a column for each attribute, such as { "name": "Full name" } or { "source": { "value": "import" } }.`,
     );
   };
+  const { when } = target;
+  if (when !== undefined && typeof when !== "string") throw usageError(`${where}: "when" must name a column, such as "Course".`);
   // If the ends have their own columns, the other columns belong to other rows.
   const others = target["from"] === undefined && target["to"] === undefined ? undefined : {};
   return {
@@ -62,8 +64,18 @@ const parseTarget = (given: unknown, where: string, catalog: Catalog): Target =>
     owner: sources("owner"),
     from: sources("from"),
     to: sources("to"),
-    when: target["when"] as string | undefined,
+    when,
   };
+};
+
+/** The mapping with its constants as a row has them: with dates, sets and all digits of whole numbers. */
+const reviveConstants = (value: unknown, path: string): unknown => {
+  try {
+    return revive(value);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw usageError(`${path}: ${error.message}.`);
+    throw error;
+  }
 };
 
 /** Reads a mapping file: one target, or a list of them. @throws {cli.usage} with the place of the error */
@@ -71,15 +83,18 @@ export const readMapping = (file: string, cwd: string, catalog: Catalog): readon
   const path = resolve(cwd, file);
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(path, "utf8"));
+    value = parseJson(readFileSync(path, "utf8"));
   } catch (error) {
     if (error instanceof SyntaxError) throw usageError(`${path} is not valid JSON: ${error.message}.`);
     throw error;
   }
   if (isTooDeep(value)) throw usageError(`${path} is nested more deeply than a row can be stored.`);
+  value = reviveConstants(value, path);
   if (!Array.isArray(value)) return [parseTarget(value, file, catalog)];
   return value.map((one: unknown, at) => parseTarget(one, `${file}[${at}]`, catalog));
 };
+
+const endsOf: Readonly<Record<Target["kind"], readonly string[]>> = { node: [], part: ["owner"], edge: ["from", "to"] };
 
 /** The target of `--node`, `--part` or `--edge` with `--columns attribute=column,…`. @throws {cli.usage} */
 export const targetOf = ({ kind, name }: Pick<Target, "kind" | "name">, columns: readonly string[], catalog: Catalog): Target => {
@@ -91,7 +106,7 @@ export const targetOf = ({ kind, name }: Pick<Target, "kind" | "name">, columns:
     const at = one.indexOf("=");
     const [attribute, column] = at < 0 ? [one, one] : [one.slice(0, at), one.slice(at + 1)];
     const [, end, field] = /^(from|to|owner)\.(.*)$/s.exec(attribute) ?? [];
-    if (end === undefined || field === undefined) row[attribute] = column;
+    if (end === undefined || field === undefined || !endsOf[kind].includes(end)) row[attribute] = column;
     else (ends[end] ??= {})[field] = column;
   }
   return { kind, name, row, from: ends["from"], to: ends["to"], owner: ends["owner"], when: undefined };

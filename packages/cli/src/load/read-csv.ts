@@ -5,7 +5,7 @@ import { type CsvSource, EdgetableError } from "edgetable";
 import { usageError } from "../failure.ts";
 import { collect } from "../invocation.ts";
 import type { Io } from "../io.ts";
-import { inUtf8, type OpenInput, standardInput } from "./read-file.ts";
+import { inUtf8, type OpenInput, recordEnds, standardInput } from "./read-file.ts";
 
 /** Parses the option `--delimiter`. @throws {cli.usage} */
 export const parseDelimiter = (text: string): string => {
@@ -27,7 +27,7 @@ interface CsvForm {
 
 async function* recordsOf(open: OpenInput, { separator: delimiter, missing }: CsvForm): AsyncGenerator<readonly string[]> {
   const input = open();
-  const parser = parse({ bom: true, delimiter, relax_column_count: true, skip_empty_lines: true });
+  const parser = parse({ bom: true, delimiter, record_delimiter: [...recordEnds], relax_column_count: true, skip_empty_lines: true });
   input.on("error", (error) => parser.destroy(error));
   try {
     let isHeader = true;

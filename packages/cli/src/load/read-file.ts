@@ -1,6 +1,5 @@
 import { createReadStream, statSync } from "node:fs";
 import { extname, resolve } from "node:path";
-import { createInterface } from "node:readline";
 import { addAbortSignal, pipeline, type Readable, Transform } from "node:stream";
 import { text } from "node:stream/consumers";
 import { parse, type CsvError, type Info } from "csv-parse";
@@ -49,11 +48,26 @@ interface Consumed {
   bytes: number;
 }
 
+/** The lines of a text, which end with LF or CR LF alone: JSON may hold the separators U+2028 and U+2029 as they are. */
+async function* linesOf(input: Readable): AsyncGenerator<string> {
+  let begun: string[] = [];
+  for await (const chunk of input.setEncoding("utf8") as AsyncIterable<string>) {
+    let from = 0;
+    for (let end = chunk.indexOf("\n"); end >= 0; end = chunk.indexOf("\n", from)) {
+      yield begun.join("") + chunk.slice(from, end);
+      begun = [];
+      from = end + 1;
+    }
+    begun.push(chunk.slice(from));
+  }
+  const last = begun.join("");
+  if (last !== "") yield last;
+}
+
 /** Reads one JSON value per line, with constant memory. */
 async function* readNdjson(open: OpenInput, consumed: Consumed): Records {
-  const input = open();
   let line = 0;
-  for await (const source of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const source of linesOf(open())) {
     line++;
     consumed.bytes += Buffer.byteLength(source) + 1;
     const trimmed = (line === 1 ? source.replace(/^\uFEFF/, "") : source).trim();
@@ -81,6 +95,18 @@ const groupRow = (group: (typeof groups)[number], name: string, value: unknown):
   return { edge: name, from, to, attributes, ...(reverse === undefined ? {} : { reverse }) };
 };
 
+const FORMS = 'It must be a list of rows, or { "nodes": { "<name>": [ … ] }, "edges": { … }, "parts": { … } }.';
+
+/** The groups of a JSON file. @throws {load.invalidRow} for a member that is none: its rows would be passed over */
+const groupsIn = (value: unknown): Readonly<Record<string, Row>> => {
+  if (!isRow(value) || Object.keys(value).length === 0) throw invalidFile(FORMS);
+  for (const [name, lists] of Object.entries(value)) {
+    if (!(groups as readonly string[]).includes(name)) throw invalidFile(`It has "${name}".${didYouMean(name, groups)} ${FORMS}`);
+    if (!isRow(lists)) throw invalidFile(`Its "${name}" is no object with a list for each name. ${FORMS}`);
+  }
+  return value as Readonly<Record<string, Row>>;
+};
+
 /** Reads a whole JSON file: a list of records, or `{ nodes: { <name>: [ … ] }, parts: …, edges: … }`. @throws {load.invalidRow} for anything else */
 async function* readJson(open: OpenInput, consumed: Consumed): Records {
   let value: unknown;
@@ -102,15 +128,11 @@ async function* readJson(open: OpenInput, consumed: Consumed): Records {
     }
     return;
   }
-  if (!isRow(value) || !groups.some((group) => Object.hasOwn(value, group)))
-    throw invalidFile('It must be a list of rows, or { "nodes": { "<name>": [ … ] }, "edges": { … }, "parts": { … } }.');
-  const lengths = groups.flatMap((group) =>
-    Object.values(isRow(value[group]) ? value[group] : {}).map((rows) => (Array.isArray(rows) ? rows.length : 1)),
-  );
+  const given = groupsIn(value);
+  const lengths = groups.flatMap((group) => Object.values(given[group] ?? {}).map((rows) => (Array.isArray(rows) ? rows.length : 1)));
   const each = size / lengths.reduce((sum, length) => sum + length, 0);
   for (const group of groups) {
-    const lists = value[group];
-    for (const [name, rows] of Object.entries(isRow(lists) ? lists : {})) {
+    for (const [name, rows] of Object.entries(given[group] ?? {})) {
       if (!Array.isArray(rows)) yield { place: `${group}.${name}`, problem: "it is not a list" };
       else
         for (const [at, row] of rows.entries()) {
@@ -140,7 +162,10 @@ const checkHeader = (header: readonly string[], { delimiter, wanted }: Pick<CsvO
   if (lacking !== undefined) throw invalidFile(`The header has no column "${lacking}".${didYouMean(lacking, header)}`);
 };
 
-/** Reads CSV in UTF-8 with a header, one record at a time. */
+/** What ends a record. By itself the parser takes the first line end for all, and leaves the CR of others in their last cells. */
+export const recordEnds: readonly string[] = ["\r\n", "\n", "\r"];
+
+/** Reads CSV in UTF-8 with a header, one record at a time. @throws {load.invalidRow} if the header cannot be read */
 async function* readCsv(open: OpenInput, options: CsvOptions): Records {
   const input = open();
   const skipped: CsvError[] = [];
@@ -148,6 +173,7 @@ async function* readCsv(open: OpenInput, options: CsvOptions): Records {
     bom: true,
     delimiter: options.delimiter,
     info: true,
+    record_delimiter: [...recordEnds],
     skip_empty_lines: true,
     relax_column_count: true,
     skip_records_with_error: true,
@@ -158,8 +184,14 @@ async function* readCsv(open: OpenInput, options: CsvOptions): Records {
   function* takeSkipped(): Generator<BadRecord> {
     for (const error of skipped.splice(0)) yield { place: `line ${String(error["lines"])}`, problem: error.message };
   }
+  // What follows a header that was skipped is none.
+  const checkSkipped = (before: number): void => {
+    const error = skipped.find(({ lines }) => Number(lines) < before);
+    if (error) throw invalidFile(`The header cannot be read: ${error.message}.`);
+  };
   for await (const { record: cells, info } of input.pipe(parser) as AsyncIterable<{ record: readonly string[]; info: Info }>) {
     options.consumed.bytes = info.bytes;
+    if (!header) checkSkipped(info.lines);
     yield* takeSkipped();
     if (!header) {
       header = cells.map((name) => name.trim());
@@ -177,6 +209,7 @@ async function* readCsv(open: OpenInput, options: CsvOptions): Records {
       yield { place, value: Object.fromEntries(given), texts: "all" };
     } else yield { place, problem: `it has ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, the header has ${header.length}` };
   }
+  if (!header) checkSkipped(Number.POSITIVE_INFINITY);
   yield* takeSkipped();
 }
 

@@ -33,6 +33,15 @@ test.each([
   '{"$bigint":1.5}',
   '{"$bigint":null}',
   '{"$bigint":"x"}',
+  '{"$bigint":""}',
+  '{"$bigint":true}',
+  '{"$bigint":"0x1f"}',
+  '{"$set":"abc"}',
+  '{"$bytes":"a*b"}',
+  '{"$bytes":"YQ=\\n"}',
+  '{"$date":true}',
+  '{"$date":5}',
+  '{"$date":"soon"}',
 ])("%s is rejected", (text) => {
   expect(() => fromJson(text)).toThrow(SyntaxError);
 });

@@ -7,13 +7,31 @@ export type Row = Readonly<Record<string, unknown>>;
 export const isRow = (value: unknown): value is Row =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
+const wrong = (): never => {
+  throw new TypeError("not of this form");
+};
+
+/** Bytes of a text in base64, of which nothing is passed over. */
+const bytesIn = (text: unknown): Uint8Array => {
+  const bytes = typeof text === "string" ? Buffer.from(text, "base64") : wrong();
+  const isWhole = bytes.toString("base64").replace(/=+$/, "") === String(text).replace(/=+$/, "");
+  return isWhole ? new Uint8Array(bytes) : wrong();
+};
+
+const dateIn = (text: unknown): Date => {
+  if (text === null) return new Date(Number.NaN);
+  const date = typeof text === "string" ? new Date(text) : wrong();
+  return Number.isNaN(date.getTime()) ? wrong() : date;
+};
+
 /** Forms of values that JSON lacks, with how to read them. */
-const markers: Readonly<Record<string, (value: never) => unknown>> = {
-  $bigint: (text: string) => BigInt(text),
-  $set: (members: readonly unknown[]) => new Set(members),
-  $bytes: (text: string) => new Uint8Array(Buffer.from(text, "base64")),
-  $date: (text: string | null) => new Date(text ?? Number.NaN),
-  $object: (entries: readonly (readonly [string, unknown])[]) => Object.fromEntries(entries),
+const markers: Readonly<Record<string, (value: unknown) => unknown>> = {
+  // A whole number of many digits is in this form by itself.
+  $bigint: (text) => (typeof text === "bigint" || /^[+-]?\d+$/.test(String(text)) ? BigInt(text as string) : wrong()),
+  $set: (members) => (Array.isArray(members) ? new Set(members) : wrong()),
+  $bytes: bytesIn,
+  $date: dateIn,
+  $object: (entries) => Object.fromEntries(entries as readonly (readonly [string, unknown])[]),
 };
 
 /** True for an object that looks like one of the forms above. */
@@ -62,7 +80,7 @@ export const revive = (value: unknown, left: number = MAX_DEPTH): unknown => {
   if (!looksMarked(value)) return value;
   const [[name, inner] = ["", undefined]] = Object.entries(value);
   try {
-    return markers[name]?.(inner as never);
+    return markers[name]?.(inner);
   } catch {
     throw new SyntaxError(`${toJson(value)} is not a valid ${name}`);
   }
