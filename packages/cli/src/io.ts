@@ -9,7 +9,7 @@ export interface Output {
   write(text: string): void;
   /** Writes data byte for byte to a pipe or a file, control characters included. A terminal gets it as by `write`. */
   writeExact?(text: string): void;
-  /** Resolves when pending output has been written, so that a long dump does not accumulate in memory. */
+  /** Resolves when pending output has been written, so that a long dump does not accumulate in memory. @throws {ReaderGone} */
   drained(): Promise<void>;
   readonly isTTY: boolean;
   /** Width of the terminal; undefined if lines may have any length. */
@@ -51,14 +51,35 @@ export const writeWhole = (file: number, text: string, name: string): void => {
   }
 };
 
+/** Whoever read the output has closed it, as `| head` does: a command that waits for its output has nothing left to do. */
+export class ReaderGone extends Error {}
+
 const streamOutput = (stream: NodeJS.WriteStream): Output => {
   let full = false;
-  stream.on("drain", () => (full = false));
+  let gone = false;
+  const waiting = new Set<() => void>();
+  const wake = (): void => {
+    for (const go of waiting) go();
+    waiting.clear();
+  };
+  stream.on("drain", () => {
+    full = false;
+    wake();
+  });
+  stream.on("error", ({ code }: NodeJS.ErrnoException) => {
+    gone ||= code === "EPIPE";
+    wake();
+  });
   return {
     write: (text) => {
-      full = !stream.write(text);
+      if (!gone) full = !stream.write(text);
     },
-    drained: () => (full ? new Promise((resolve) => stream.once("drain", () => resolve())) : Promise.resolve()),
+    drained: () =>
+      new Promise((resolve, reject) => {
+        const go = (): void => (gone ? reject(new ReaderGone()) : resolve());
+        if (full && !gone) waiting.add(go);
+        else go();
+      }),
     isTTY: stream.isTTY,
     get columns() {
       return stream.isTTY ? stream.columns : undefined;

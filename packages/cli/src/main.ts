@@ -5,7 +5,7 @@ import { EdgetableError } from "edgetable";
 import { commands } from "./commands/index.ts";
 import { exitCode, exitCodeOf, type ExitCode } from "./exit-codes.ts";
 import { failureOf, usageError, type Failure } from "./failure.ts";
-import { processIo, unwritable, type Io } from "./io.ts";
+import { processIo, ReaderGone, unwritable, type Io } from "./io.ts";
 import { toJson } from "./output/json.ts";
 import { shielded, styleOf, wrap } from "./output/terminal.ts";
 import { inFlags } from "./text/in-flags.ts";
@@ -109,6 +109,7 @@ export const main = async (argv: readonly string[], bare: Io): Promise<ExitCode>
       if (error.code !== "commander.help") reportFailure(usageError(usageMessage(error)), io, { json });
       return exitCode.usage;
     }
+    if (error instanceof ReaderGone) return exitCode.ok;
     if (io.signal.aborted) return exitCode.interrupted;
     reportFailure(error, io, { json, options: outcome.options });
     return exitCodeOf(failureOf(error).code);
@@ -152,8 +153,8 @@ export const runProcess = async (): Promise<void> => {
   };
   process.on("beforeExit", reportStuck);
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // The reader of a pipe has closed it (`| head`).
-    if (error.code === "EPIPE") process.exit(exitCode.ok);
+    // The reader of a pipe has closed it (`| head`): what the command does besides, and its exit code, do not depend on that.
+    if (error.code === "EPIPE") return;
     reportFailure(unwritable("Standard output", error), shielded(io), { json: argv.includes("--json") });
     process.exit(exitCode.output);
   });

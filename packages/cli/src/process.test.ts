@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createJiti } from "jiti";
+import { startEngine } from "@edgetable/local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bin, createFolder, educationModel, type Folder } from "./test-support/lab.ts";
 
@@ -131,6 +132,28 @@ const inShell = (script: string) => {
   const command = `"${process.execPath}" "${bin}"`;
   return spawnSync("bash", ["-c", script.replaceAll("edgetable", command)], { cwd: folder.path, encoding: "utf8" });
 };
+
+test("a reader that closes the pipe early does not change what a command found", () => {
+  folder.write("unplanned.ts", educationModel.replace('.in("enrolledIn").entries()', '.in("enrolledIn").using("none").entries()'));
+  for (const argv of ["patterns", "check", "patterns --json"]) {
+    const { status, stderr } = inShell(`set -o pipefail; edgetable ${argv} --model unplanned.ts | true`);
+    expect({ argv, status, stderr: stderr.includes("error") }).toEqual({ argv, status: 1, stderr: false });
+  }
+});
+
+test("a dump ends with its reader", async () => {
+  await using engine = await startEngine();
+  const at = ["--endpoint", engine.bareEndpoint];
+  const rows = Array.from({ length: 3000 }, (_, place) =>
+    JSON.stringify({ node: "student", row: { studentId: `S${place}`, name: "x".repeat(200) } }),
+  );
+  folder.write("many.ndjson", rows.join("\n"));
+  expect(start("table", "create", ...at).status).toBe(0);
+  expect(start("load", "many.ndjson", ...at).status).toBe(0);
+  const { status, stdout, stderr } = inShell(`set -o pipefail; edgetable dump ${at.join(" ")} | head -1`);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(JSON.parse(stdout)).toMatchObject({ node: "student" });
+});
 
 describe.skipIf(!existsSync("/dev/full"))("a full disk (skipped where there is no /dev/full)", () => {
   const told = "error: Standard output cannot be written: the disk is full. The output is incomplete.\n";

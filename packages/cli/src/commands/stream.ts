@@ -76,18 +76,25 @@ const consume = async (call: Call, db: UntypedDb, handlers: object): Promise<Exi
     ...(options.lease !== undefined && { lease: options.lease * 1000 }),
     ...(options.name !== undefined && { name: options.name }),
   });
+  // Ended by the signal, and where nobody reads what it prints.
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  io.signal.addEventListener("abort", end, { once: true });
+  if (io.signal.aborted) end();
   const show = (one: StreamProgress): void => {
     if (options.json) io.out.write(`${toJson({ ...one, rate: Math.round(one.rate * 10) / 10 })}\n`);
     else progress.show(showProgress(one));
+    io.out.drained().catch(end);
   };
   try {
     const idle = options.idle === undefined ? {} : { idle: options.idle * 1000 };
-    const last = await consumer.run({ signal: io.signal, onProgress: show, progressEvery: progressEvery(io), ...idle });
+    const last = await consumer.run({ signal: ending.signal, onProgress: show, progressEvery: progressEvery(io), ...idle });
     progress.clear();
     if (!options.json)
       io.out.write(`${db.catalog.table}: stopped after ${showProgress({ ...last, shards: 0 }).replace(", 0 shards", "")}\n`);
     return exitCode.ok;
   } finally {
+    io.signal.removeEventListener("abort", end);
     progress.clear();
   }
 };
