@@ -3,14 +3,16 @@ import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.t
 import type { LogicalWrite } from "../../ir/logical-write.ts";
 import { showReason } from "../../ir/write-outcome.ts";
 import { type Failure, keyId } from "../../ir/write-plan.ts";
+import { exactText } from "../../keys/template.ts";
 import { planWrite } from "../../planner/writes/plan-write.ts";
 import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
 import { derive } from "../../planner/writes/rules/index.ts";
 import { subjectOf } from "../../planner/writes/working-set.ts";
-import { attributeOf, encodeField, encodeItem, keyOf } from "../../requests/encode-item.ts";
+import { attributeOf, encodeField, encodeItem, keyIfComplete } from "../../requests/encode-item.ts";
 import { BATCH_WRITE_ITEMS } from "../../requests/encode-write.ts";
 import type { Catalog, Shape } from "../../schema/catalog.ts";
 import { derivedNames } from "../../schema/facts.ts";
+import { idIn } from "../../schema/stored-id.ts";
 import { timeNames } from "../../schema/timestamps.ts";
 import type { AttributeValue, Item, Key, WriteRequest } from "../../transport/operations.ts";
 import type { Row } from "../../util/row.ts";
@@ -44,6 +46,10 @@ const givenItem = (key: Key, shape: Shape, row: Row): Item => {
   return item;
 };
 
+/** The table key of a row. What a key holds of a node comes with the write: until then, what identifies the row stands for it. */
+const keyOrId = (catalog: Catalog, shape: Shape, row: Row): Key =>
+  keyIfComplete(catalog, shape, row) ?? { of: { S: shape.id }, id: { S: exactText(idIn(catalog, shape, row)) } };
+
 /** Plans one row's write; it goes into a batch if its plan consists of puts without conditions. */
 export const planRow = (catalog: Catalog, write: LogicalWrite, now: number): PlannedRow => {
   if (write.kind !== "put" && write.kind !== "putEdge")
@@ -59,7 +65,7 @@ export const planRow = (catalog: Catalog, write: LogicalWrite, now: number): Pla
   const places = subject.kind === "edge" ? edgeCopies(subject, write.row, reverse) : [{ shape: subject.entry.shape, row: write.row }];
   const isFilled = [...derivedNames(subject.entry.definition), ...timeNames(subject.entry.definition)].length > 0;
   const items = places.map(({ shape, row }): RowItem => {
-    const key = keyOf(catalog, shape, row);
+    const key = keyOrId(catalog, shape, row);
     return { id: keyId(key), shape, item: isFilled ? givenItem(key, shape, row) : encodeItem(catalog, shape, row) };
   });
   const keys = items.map(({ id }) => id);

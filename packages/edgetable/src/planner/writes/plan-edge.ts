@@ -1,7 +1,7 @@
 import type { Changes, LinkWrite, PutEdgeWrite, RelinkWrite, UnlinkWrite } from "../../ir/logical-write.ts";
 import type { Failure, Term } from "../../ir/write-plan.ts";
 import { decodeItem } from "../../requests/decode-item.ts";
-import { digitsIn, keyOf } from "../../requests/encode-item.ts";
+import { digitsIn, keyIfComplete, keyOf } from "../../requests/encode-item.ts";
 import { type Catalog, filledRow, type Shape } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
 import type { Row } from "../../util/row.ts";
@@ -112,11 +112,17 @@ export const planPutEdge = (working: WorkingSet, write: PutEdgeWrite): Planned =
   const { catalog } = working;
   const edge = betweenOf(catalog, write);
   const { version } = edge.entry.definition;
-  const [own] = edgeCopies(edge, write.row);
+  let [own] = edgeCopies(edge, write.row);
   const { shape } = own;
   const given = write.times ? { ...own.row, ...write.times } : own.row;
   const change: RowChange = { subject: edge, before: undefined, after: given, related: write.ends };
   const look = looksAt(catalog, change);
+  if (look && !keyIfComplete(catalog, shape, own.row)) {
+    // A key may hold what is copied from a node.
+    const keyed = fill(working, edge, write.row, undefined);
+    if (keyed?.kind !== "row") return keyed;
+    [own] = edgeCopies(edge, keyed.row);
+  }
   const key = look && keyOf(catalog, shape, own.row);
   const asSeen = key && shape.unkeyed.length === 0 ? seenAt(working, shape, { look, seen: write.seen, key }) : undefined;
   const image = look && key ? (asSeen ? undefined : imageOf(working, { shape, key }, look.reason)) : null;

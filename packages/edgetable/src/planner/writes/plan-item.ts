@@ -83,7 +83,10 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
   const given = kept ? { ...write.row, ...kept } : write.row;
   const change: RowChange = { subject, before: undefined, after: given, related, versioned: guards.version !== undefined };
   const look = looksAt(catalog, change);
-  const key = look && keyOf(catalog, shape, write.row);
+  // A key may hold what is copied from a part's node.
+  const keyed = look && !keyIfComplete(catalog, shape, write.row) ? fill(working, subject, write.row, undefined) : write;
+  if (!keyed || keyed.kind === "failure") return keyed;
+  const key = look && keyOf(catalog, shape, keyed.row);
   const asSeen = key && seenAt(working, shape, { look, seen: write.seen, key });
   const image = look && key && !asSeen ? imageOf(working, { shape, key }, look.reason) : undefined;
   const version = (guards.version ?? storedVersion(image)) + 1;
