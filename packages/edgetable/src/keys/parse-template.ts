@@ -197,7 +197,8 @@ export const parseTemplate = (source: string, options: KeyDialect): Template => 
     invalidTemplate(source, "its attribute is a number (layout.types), which holds one number and no text; write {field:number}.");
   const places = parts.filter((part) => part.kind === "field");
   const deciding = places.flatMap(({ format }) => (format.kind === "shard" && format.sharding.per ? [format.sharding.per.path] : []));
-  const optional = [...deciding, ...places.filter(({ mayEnd }) => mayEnd).map(({ path }) => path)];
+  // A key that would begin with the field is not there without it.
+  const optional = [...deciding, ...places.filter(({ mayEnd, leads }) => mayEnd && !leads).map(({ path }) => path)];
   const fields = Object.freeze([...new Set([...places.map((place) => place.path), ...deciding])]);
   const within = Object.freeze([
     ...new Set([...places.map((place) => place.within ?? place.path), ...deciding, ...(when?.map(({ path }) => path) ?? [])]),
