@@ -84,14 +84,18 @@ export type KeyRange =
   | { readonly kind: "atLeast"; readonly low: string }
   | { readonly kind: "atMost"; readonly high: string };
 
+const LAST = "\u{10FFFF}";
+
 /** The least text that is greater than every text with the given prefix. */
 export const after = (prefix: string): string => {
+  // No character follows the last one: the one before it is raised.
+  if (prefix.endsWith(LAST)) return after(prefix.slice(0, -LAST.length));
   const pair = prefix.codePointAt(prefix.length - 2) ?? 0;
   const last = pair > 0xffff ? prefix.slice(-2) : prefix.slice(-1);
-  if (last === "") return "\u{10FFFF}";
+  if (last === "") return LAST;
   const next = (last.codePointAt(0) ?? 0) + 1;
   const skipped = next >= 0xd800 && next <= 0xdfff ? 0xe000 : next;
-  return prefix.slice(0, prefix.length - last.length) + String.fromCodePoint(Math.min(skipped, 0x10ffff));
+  return prefix.slice(0, prefix.length - last.length) + String.fromCodePoint(skipped);
 };
 
 /** How conditions are written and checked. Few programs' first calls have any: what does it is loaded by the first that does. */

@@ -6,7 +6,7 @@ import type { SortCondition } from "../ir/physical-plan.ts";
 import { comparePrimary, encodeKeyField, encodeKeyPrefix, isOneWay, keepsOrder, renderTemplate } from "../keys/template.ts";
 import type { Shape } from "../schema/catalog.ts";
 import type { AttributeValue } from "../transport/operations.ts";
-import type { Row } from "../util/row.ts";
+import { isNumber, type Row } from "../util/row.ts";
 import { keyValue } from "./attribute-value.ts";
 import { attributeOf, encodeField } from "./encode-item.ts";
 import { after, type Filters, type KeyRange, type Placeholders } from "./expression.ts";
@@ -179,10 +179,10 @@ interface Bounds {
 const highBound = ({ range, start: prefix }: Bounds, text: string, inclusive: boolean): string => {
   if (!range.followed) return prefix + text;
   const { delimiter } = range.whole;
-  // In an adopted layout, a value may hold characters below the delimiter that ends a shorter value. Its keys then sort
+  // In an adopted layout, a value may hold characters up to the delimiter that ends a shorter value. Its keys then sort
   // otherwise than its values: the bound moves out, so that it excludes no key. Where both sort alike, nothing checks again.
   if (!keepsOrder(range.whole, range.path))
-    for (let at = 0; at < text.length; at++) if ((text[at] as string) < delimiter) return after(prefix + text.slice(0, at) + delimiter);
+    for (let at = 0; at < text.length; at++) if ((text[at] as string) <= delimiter) return after(prefix + text.slice(0, at) + delimiter);
   return inclusive ? after(prefix + text + delimiter) : prefix + text;
 };
 
@@ -199,19 +199,51 @@ const tighten = (bounds: Bounds, low: string | undefined, high: string | undefin
   if (high !== undefined && (bounds.high === undefined || comparePrimary(high, bounds.high) < 0)) bounds.high = high;
 };
 
+interface Bound {
+  readonly value: unknown;
+  readonly inclusive: boolean;
+}
+
+/**
+ * A bound that the field can write and that holds for the same of its values: zero-padded digits write whole numbers from 0 to a
+ * greatest one. Undefined if it holds for none.
+ */
+const writableBound = ({ whole, path }: Range, isLow: boolean, bound: Bound): Bound | undefined => {
+  const part = whole.parts.find((one) => one.kind === "field" && one.path === path);
+  const format = part?.kind === "field" ? part.format : undefined;
+  const padded = format?.kind === "either" ? format.formats.find(({ kind }) => kind === "padded") : format;
+  if (padded?.kind !== "padded" || !isNumber(bound.value)) return bound;
+  const given = Number(bound.value);
+  const nearest = isLow ? Math.ceil(given) : Math.floor(given);
+  const most = Math.min(10 ** padded.width - 1, Number.MAX_SAFE_INTEGER);
+  if (isLow ? nearest > most : nearest < 0) return undefined;
+  if (nearest < 0 || nearest > most) return { value: isLow ? 0 : most, inclusive: true };
+  return nearest === given ? bound : { value: nearest, inclusive: true };
+};
+
+const applyBound = (bounds: Bounds, isLow: boolean, given: Bound): void => {
+  const { range, start } = bounds;
+  const bound = writableBound(range, isLow, given);
+  // Nothing lies between these.
+  if (!bound) return tighten(bounds, after(start), start);
+  const text = encodeKeyField(range.whole, range.path, bound.value);
+  if (isLow) tighten(bounds, lowBound(bounds, text, bound.inclusive), undefined);
+  else tighten(bounds, undefined, highBound(bounds, text, bound.inclusive));
+};
+
 const applyCondition = (bounds: Bounds, condition: Condition, value: unknown): void => {
   const { range } = bounds;
-  const encode = (operand: unknown): string => encodeKeyField(range.whole, range.path, operand);
   switch (condition.operator) {
     case "gte":
     case "gt":
-      return tighten(bounds, lowBound(bounds, encode(value), condition.operator === "gte"), undefined);
+      return applyBound(bounds, true, { value, inclusive: condition.operator === "gte" });
     case "lte":
     case "lt":
-      return tighten(bounds, undefined, highBound(bounds, encode(value), condition.operator === "lte"));
+      return applyBound(bounds, false, { value, inclusive: condition.operator === "lte" });
     case "between": {
       const [low, high] = value as readonly [unknown, unknown];
-      return tighten(bounds, lowBound(bounds, encode(low), true), highBound(bounds, encode(high), true));
+      applyBound(bounds, true, { value: low, inclusive: true });
+      return applyBound(bounds, false, { value: high, inclusive: true });
     }
     default: {
       const text = bounds.start + encodeKeyPrefix(range.whole, range.path, value);
