@@ -4,7 +4,7 @@ import type { Partition } from "../keys/partitions.ts";
 import { comparePrimary } from "../keys/template.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
-import { above, partitionsOf, shareOf, shortName } from "../requests/encode-partitions.ts";
+import { boundsBehind, partitionsOf, shareOf, shortName } from "../requests/encode-partitions.ts";
 import type { Bounds } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Key } from "../transport/operations.ts";
@@ -185,7 +185,7 @@ interface PageEnd {
  * Starts a lane behind the end of a page. Of the rows under the last sort key, the partitions before the last one gave all,
  * those after it none: one place in the order tells where every partition continues, however many there are by now.
  */
-const startBehind = (lane: Lane, { sort, at, key, descending, moved }: PageEnd): void => {
+const startBehind = (catalog: Catalog, lane: Lane, { sort, at, key, descending, moved }: PageEnd): void => {
   const isLast = lane.order === at && !moved;
   lane.first = isLast ? key : undefined;
   lane.start = lane.first;
@@ -197,7 +197,7 @@ const startBehind = (lane: Lane, { sort, at, key, descending, moved }: PageEnd):
     lane.done = gave;
     return;
   }
-  lane.bounds = descending ? { high: sort } : { low: gave ? above(sort) : sort };
+  lane.bounds = gave ? boundsBehind(catalog, lane.step, sort, descending) : descending ? { high: sort } : { low: sort };
   if (gave) lane.skipped = sort;
 };
 
@@ -250,7 +250,7 @@ const refill = async (
   for (const lane of lanes) {
     const { family, turn } = lane.partition;
     if (lane.rounds === 0 || !again.some(({ partition }) => partition.family === family && partition.turn < turn)) continue;
-    if (end) startBehind(lane, end);
+    if (end) startBehind(run.session.catalog, lane, end);
     Object.assign(lane, { buffer: [], head: 0, done: false, rounds: 0, asked: false, read: 0, given: 0, start: lane.first });
   }
   const open = lanes.filter((lane) => !lane.done).length;
@@ -302,7 +302,8 @@ const resume = (run: ReadRun, lanes: readonly Lane[], from: Position): Resumed =
     throw outgrown("The shards of this index grew, and too many rows share the sort key at which the page ended.", details);
   }
   const sort = sortTextOf(step, key);
-  for (const lane of lanes) startBehind(lane, { sort, at: at?.order, key, descending: isDescending(run, lane.step), moved });
+  for (const lane of lanes)
+    startBehind(run.session.catalog, lane, { sort, at: at?.order, key, descending: isDescending(run, lane.step), moved });
   const own = ties.left ? [] : [shortName(identity(run.session.catalog, key))];
   return { ties: trackTies({ sort, cut: { ...ties, named: [...ties.named, ...own] }, moved }), moved };
 };
@@ -310,10 +311,13 @@ const resume = (run: ReadRun, lanes: readonly Lane[], from: Position): Resumed =
 /** How many partitions a cursor says were read; 0 if rows of one sort key came by name, so that places say nothing about what came before. */
 const partitionsFor = (lanes: readonly Lane[], isNamed: boolean): number => (isNamed || isGrowing(lanes) ? 0 : lanes.length);
 
-/** How far everything was read: up to the first of the lanes that need another page. */
+/**
+ * How far everything was read: up to the first of the lanes that need another page. Undefined if one of them has not come beyond the
+ * rows that an earlier page gave.
+ */
 const frontierOf = (lanes: readonly Lane[], descending: boolean): { readonly place: Place; readonly lane: Lane } | undefined => {
   const dry = lanes.filter(isDry);
-  if (dry.some(({ read, start }) => read === 0 || start === undefined)) return undefined;
+  if (dry.some(({ read, start, step, skipped }) => read === 0 || !start || sortTextOf(step, start) === skipped)) return undefined;
   const places = dry.map((lane) => ({ lane, place: { sort: sortTextOf(lane.step, lane.start ?? {}), order: lane.order } }));
   return places.toSorted((a, b) => comparePlaces(a.place, b.place, descending))[0];
 };

@@ -15,6 +15,16 @@ export interface PageRequest {
   readonly cursor: string | undefined;
 }
 
+/** From where a page without rows that stopped at a position is left in the other direction; undefined if nothing is there. */
+const turned = (position: Position, sources: number): Position | undefined => {
+  const { ties } = position;
+  const backward = !position.backward;
+  if (position.key) return { ...position, backward, ties: ties && { ...ties, left: !ties.left } };
+  // Before the first request of a source: at the end of the one before it.
+  const source = position.source + (backward ? -1 : 1);
+  return source >= 0 && source < sources ? { source, key: undefined, backward } : undefined;
+};
+
 /** A page with the cursors of the pages before and after it. */
 export interface FoundPage {
   readonly found: readonly Found[];
@@ -44,7 +54,7 @@ export const readPage = async (session: Session, page: PageRequest, context: Cal
   if (first) {
     const key = startKeyOf(session.catalog, sources[first.source] as QueryStep, first.item);
     opposite = { source: first.source, key, backward: !backward, ties: begun };
-  } else if (stopped && next?.key) opposite = { ...next, backward: !backward };
+  } else if (stopped && next) opposite = turned(next, sources.length);
   // Nothing was found behind the cursor: the way back starts at the end of all rows.
   else if (from) opposite = { source: backward ? 0 : sources.length - 1, key: undefined, backward: !backward };
   const isFirstPage = !from || (from.key === undefined && from.source === 0 && !backward);

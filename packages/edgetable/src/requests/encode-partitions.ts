@@ -3,12 +3,13 @@ import type { QueryStep } from "../ir/physical-plan.ts";
 import { type Partition, renderPartitions } from "../keys/partitions.ts";
 import { keyBytes, renderTemplate } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
+import { keyType } from "../schema/layout.ts";
 import type { AttributeValue, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import { keyValue } from "./attribute-value.ts";
 import { filters } from "./filters.ts";
-import { bindQuery, type Binding, NOW, pageInput, type QueryPage, rowOf } from "./encode-read.ts";
+import { bindQuery, type Binding, type Bounds, NOW, pageInput, type QueryPage, rowOf } from "./encode-read.ts";
 
 const without = (row: Row, path: string): Row => {
   const [field = "", ...rest] = path.split(".");
@@ -37,7 +38,25 @@ export const shareOf = (rows: number, partitions: number): number => {
 const SORT_KEY_BYTES = 1024;
 
 /** The least text above another, if a key has room for it; else that text itself. */
-export const above = (text: string): string => (keyBytes(text) < SORT_KEY_BYTES ? `${text}\u0000` : text);
+const above = (text: string): string => (keyBytes(text) < SORT_KEY_BYTES ? `${text}\u0000` : text);
+
+/** A text below another and above all others below it that a key has room for; the other one is not empty. */
+const below = (text: string): string => {
+  const isPair = (text.codePointAt(text.length - 2) ?? 0) > 0xffff;
+  const at = text.length - (isPair ? 2 : 1);
+  const before = text.slice(0, at);
+  const code = (text.codePointAt(at) ?? 0) - 1;
+  if (code < 0) return before;
+  const lower = before + String.fromCodePoint(code >= 0xd800 && code <= 0xdfff ? 0xd7ff : code);
+  return lower + "\u{10FFFF}".repeat(Math.max(0, Math.floor((SORT_KEY_BYTES - keyBytes(lower)) / 4)));
+};
+
+/** The sort keys behind all that are equal to one, in either direction. */
+export const boundsBehind = (catalog: Catalog, { sortKey = "" }: QueryStep, sort: string, descending: boolean): Bounds => {
+  const isText = keyType(catalog.layout, sortKey) === "S";
+  if (descending) return { high: sort, isOpen: true, beside: isText ? below(sort) : undefined };
+  return isText ? { low: above(sort) } : { low: sort, isOpen: true };
+};
 
 /** The length of a SHA-256 in base64. */
 const HASH_LENGTH = 43;

@@ -115,10 +115,14 @@ const rangeOf = ({ sort, sortKey }: QueryStep, row: Row, values: readonly unknow
   return sort.kind === "prefix" ? { kind: "prefix", text } : { kind: "equals", text };
 };
 
-/** Inclusive bounds of a sort key. */
+/** Bounds of a sort key, inclusive unless they are open. */
 export interface Bounds {
   readonly low?: string | undefined;
   readonly high?: string | undefined;
+  /** True if the one bound is not within. */
+  readonly isOpen?: boolean;
+  /** The text beside an open bound that is within, where a key condition takes inclusive bounds alone. */
+  readonly beside?: string | undefined;
 }
 
 const boundsOf = (range: KeyRange | undefined): Bounds => {
@@ -136,6 +140,24 @@ const boundsOf = (range: KeyRange | undefined): Bounds => {
     case "atMost":
       return { high: range.high };
   }
+};
+
+/** What is left of a range within other bounds; undefined if nothing is. It is open only at one end, where it has no other. */
+const tighterBounds = (range: Bounds, bounds: Bounds): Bounds | undefined => {
+  let { low, high } = range;
+  if (low === undefined || (bounds.low !== undefined && comparePrimary(bounds.low, low) > 0)) low = bounds.low;
+  if (high === undefined || (bounds.high !== undefined && comparePrimary(bounds.high, high) < 0)) high = bounds.high;
+  if (low === undefined || high === undefined)
+    return { low, high, isOpen: bounds.isOpen === true && low === bounds.low && high === bounds.high };
+  if (bounds.isOpen && low === bounds.low) low = bounds.beside ?? low;
+  if (bounds.isOpen && high === bounds.high) high = bounds.beside ?? high;
+  return comparePrimary(low, high) > 0 ? undefined : { low, high };
+};
+
+/** The comparison of a sort key with bounds, whose values are `:s` and `:t`. */
+const comparisonIn = (name: string, { low, high, isOpen }: Bounds): string => {
+  if (low === undefined) return `${name} ${isOpen ? "<" : "<="} :t`;
+  return high === undefined ? `${name} ${isOpen ? ">" : ">="} :s` : `${name} BETWEEN :s AND :t`;
 };
 
 /** The range without a lower bound that is empty: DynamoDB takes no empty value in a key condition, and every key lies above it. */
@@ -238,18 +260,15 @@ export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt
     ReturnConsumedCapacity: "TOTAL",
   };
   const within: BoundQuery["within"] = (bounds) => {
-    const all = boundsOf(range);
-    let { low, high } = all;
-    if (low === undefined || (bounds.low !== undefined && comparePrimary(bounds.low, low) > 0)) low = bounds.low;
-    if (high === undefined || (bounds.high !== undefined && comparePrimary(bounds.high, high) < 0)) high = bounds.high;
-    if (low !== undefined && high !== undefined && comparePrimary(low, high) > 0) return undefined;
+    const tighter = tighterBounds(boundsOf(range), bounds);
+    if (!tighter) return undefined;
+    const { low, high } = tighter;
     const narrowedNames = { ...names };
     const name = nameIn(narrowedNames, defined(step.sortKey, "sort key"), "#s");
     const sortType = keyType(catalog.layout, step.sortKey ?? "");
     const { ":s": _low, ":t": _high, ...rest } = input.ExpressionAttributeValues ?? {};
-    const compared = low === undefined ? `${name} <= :t` : high === undefined ? `${name} >= :s` : `${name} BETWEEN :s AND :t`;
     return {
-      KeyConditionExpression: `${isPartition} AND ${compared}`,
+      KeyConditionExpression: `${isPartition} AND ${comparisonIn(name, tighter)}`,
       ...namesOf(narrowedNames),
       ExpressionAttributeValues: {
         ...rest,
