@@ -328,6 +328,8 @@ const stageRefresh = (working: WorkingSet, refresh: CopyRefresh, others: OtherRu
     // What else the row holds may be older than the item: index keys that need it are computed from the item.
     const known = idIn(catalog, shape, row);
     const changed = changeItem(working, { shape, key, known, changes, guards: {}, there, terms, keepsVersion: true });
+    // What an index shows may have moved since: it is found again.
+    if (changed === null && shape === found) stage(working, { kind: "check", key, terms: [there], shape });
     for (const item of changed?.items ?? []) stage(working, withDigits(item, shape, digits, Object.keys(values)));
   }
   others.stageDerived(working, { subject, before, after: { ...before, ...values }, changes, image, shape: found, digits });
