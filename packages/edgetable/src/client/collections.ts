@@ -1,7 +1,7 @@
-import { exactText, sameValue } from "../keys/template.ts";
+import { exactText } from "../keys/template.ts";
 import { lowerCollection } from "../planner/lower-collection.ts";
 import { collectionForm, collectionPlan, type CollectionState } from "../query/reads.ts";
-import type { Catalog, EndEntry, Shape } from "../schema/catalog.ts";
+import { type Catalog, type EndEntry, idText, type Shape } from "../schema/catalog.ts";
 import type { Row } from "../util/row.ts";
 import type { Driver } from "./driver.ts";
 import { findNode, readCall } from "./read-call.ts";
@@ -38,7 +38,7 @@ export const collect = (
     for (const { shape, row } of eachOnce(driver.catalog, found)) {
       if (shape.kind === "edge") (edges[shape.definition] ??= []).push(row);
       else if (shape.kind === "part") (parts[shape.definition] ??= []).push(row);
-      else if (shape.definition === entry.name && entry.idFields.every((field) => sameValue(row[field], id[field]))) node = row;
+      else if (shape.definition === entry.name && idText(entry, row) === idText(entry, id)) node = row;
     }
     return { node, edges, parts };
   });

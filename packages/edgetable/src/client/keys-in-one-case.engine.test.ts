@@ -154,6 +154,40 @@ describe("a node whose key holds its id in lower case", () => {
   });
 });
 
+test("a level is the same in any case, and a node is in its collection under any case of its id", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("levels"),
+    nodes: { member: node({ key: "M#{team:lower}#{id:lower}", schema: z.object({ team: text, id: text }) }) },
+    edges: { knows: edge({ from: "member", to: "member", ends: "unchecked" }) },
+    layout: {
+      partitionKey: "pk",
+      sortKey: "sk",
+      indexes: { byTeam: { partitionKey: "tpk", sortKey: "tsk" } },
+      nodes: { member: { keys: { sk: "$member" } } },
+      edges: {
+        knows: {
+          keys: { sk: "$knows#{to}", tpk: "T#{from.team:lower}", tsk: "{from.id:lower}#{to}" },
+          verbatim: { team: "from.team", id: "from.id", toTeam: "to.team", toId: "to.id" },
+        },
+      },
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const [bea, cid, dan] = [
+    { team: "Core", id: "Bea" },
+    { team: "Core", id: "Cid" },
+    { team: "Web", id: "Dan" },
+  ];
+  for (const one of [bea, cid, dan]) await db.member.put(one).orThrow();
+  for (const one of [cid, dan]) await db.knows.put(bea, one).orThrow();
+  expect((await db.member({ team: "core", id: "BEA" }).collection()).node).toEqual(bea);
+  const known = (team: string) => db.member.within({ team }).out("knows").walk();
+  for (const team of ["Core", "core"])
+    for (const others of ["start", "passed"] as const)
+      expect((await known(team).except(others).ids()).items, `${team}, ${others}`).toEqual([{ team: "web", id: "dan" }]);
+});
+
 describe("searches by an index key in one case", () => {
   test("find by the key, and tell values apart that share it", async () => {
     const { db, sent } = await open();

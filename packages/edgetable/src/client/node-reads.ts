@@ -1,9 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { deferCall } from "../executor/call.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
-import { exactText, inKeysCase } from "../keys/template.ts";
 import { type CollectionState, type Direction, lookupForm, lookupPlan, type LookupState } from "../query/reads.ts";
-import type { EndEntry, NodeEntry } from "../schema/catalog.ts";
+import { type EndEntry, idText, type NodeEntry } from "../schema/catalog.ts";
 import { checkId, checkNodeId, leadingIdFields, ofTenant } from "../schema/check-values.ts";
 import { checkOptions, listOf, namesIn, type OptionChecks } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
@@ -108,7 +107,6 @@ const getNodes =
       binding: { row: {}, values: [] },
       rows,
     };
-    const idOf = (row: Row): string => exactText(entry.idFields.map((field) => inKeysCase(entry.shape.folded[field], row[field])));
     if (request.plan.sources[0]?.kind === "query") {
       throw new EdgetableError(
         "plan.unsupported",
@@ -117,8 +115,8 @@ const getNodes =
       );
     }
     return readCall(driver, request, (found) => {
-      const byId = new Map(found.map((one) => [idOf(one.row), onlySelected(state.select, one.row)]));
-      return rows.map((row) => byId.get(idOf(row)));
+      const byId = new Map(found.map((one) => [idText(entry, one.row), onlySelected(state.select, one.row)]));
+      return rows.map((row) => byId.get(idText(entry, row)));
     });
   };
 

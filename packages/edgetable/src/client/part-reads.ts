@@ -1,9 +1,8 @@
 import { fieldsIn, readWhere } from "../ir/condition.ts";
 import type { Found } from "../executor/read-rows.ts";
 import type { ReadRequest } from "../executor/run-read.ts";
-import { exactText, inKeysCase } from "../keys/template.ts";
 import { lookupForm, lookupPlan, type LookupState, partForm, partPlan, type PartState, type PartWant } from "../query/reads.ts";
-import { ownerFields, type PartEntry } from "../schema/catalog.ts";
+import { idText, ownerFields, type PartEntry } from "../schema/catalog.ts";
 import { checkKey, checkNodeId, refuseStoredNames } from "../schema/check-values.ts";
 import { checkOptions, inRange, listOf, type OptionChecks } from "../util/check-options.ts";
 import { defined } from "../util/invariant.ts";
@@ -161,7 +160,7 @@ const getOptions: OptionChecks<PartGetOptions> = { ...consistentOption, select: 
 
 /** The reading side of `db.<part>`. */
 export const partReads = (driver: Driver, entry: PartEntry): Record<string, unknown> => {
-  const { name, definition, idFields, shape } = entry;
+  const { name, definition, idFields } = entry;
   const owner = defined(driver.catalog.nodes[definition.of], `the owner of "${name}"`);
   const ownerOf = (node: Row): Row => checkNodeId(driver.catalog, owner, node);
   const request = (many: boolean, options: PartGetOptions) => {
@@ -181,11 +180,10 @@ export const partReads = (driver: Driver, entry: PartEntry): Record<string, unkn
     getMany: (node: Row, ids: readonly Row[], options: PartGetOptions = {}): Read<readonly (Row | undefined)[]> => {
       const of = ownerOf(node);
       const rows = listOf(ids).map((id) => ({ ...checkKey(name, idFields, id), ...of }));
-      const idOf = (row: Row): string => exactText(idFields.map((field) => inKeysCase(shape.folded[field], row[field])));
       const { select, made } = request(true, options);
       return readCall(driver, { ...made, binding: { row: {}, values: [] }, rows }, (found) => {
-        const byId = new Map(found.map((one) => [idOf(one.row), onlySelected(select, one.row)]));
-        return rows.map((row) => byId.get(idOf(row)));
+        const byId = new Map(found.map((one) => [idText(entry, one.row), onlySelected(select, one.row)]));
+        return rows.map((row) => byId.get(idText(entry, row)));
       });
     },
   };

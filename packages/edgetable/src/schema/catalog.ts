@@ -1,4 +1,13 @@
-import { type OneWayText, type Template, leadOf, renderTemplate, sameValue, templatesOverlap } from "../keys/template.ts";
+import {
+  exactText,
+  inKeysCase,
+  type OneWayText,
+  type Template,
+  leadOf,
+  renderTemplate,
+  sameValue,
+  templatesOverlap,
+} from "../keys/template.ts";
 import type { GraphDefinition, AnyEdge, AnyNode, AnyPart } from "./definition.ts";
 import type { Retyping, StoredForm } from "./former.ts";
 import type { Facts } from "./facts.ts";
@@ -285,6 +294,10 @@ export const isHalfEntry = (catalog: Catalog, shape: Shape, attribute: string, i
   }
   return isHalf;
 };
+
+/** One text for one id of a node, or of a part in its node: ids that the table's key holds in one case are one item. */
+export const idText = ({ idFields, shape: { folded } }: Pick<PartEntry, "idFields" | "shape">, row: Row): string =>
+  exactText(idFields.map((field) => inKeysCase(folded[field], row[field])));
 
 /** The computed attributes that suffice to read the id of an edge's end; undefined if that needs more of the item. */
 export const endSources = (catalog: Catalog, shape: Shape, end: "from" | "to"): readonly KeySource[] | undefined => {

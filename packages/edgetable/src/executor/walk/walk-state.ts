@@ -82,7 +82,8 @@ export const isLevel = ({ ends }: Catalog, { type, id }: NodeRef): boolean =>
 /** A list of nodes, some of which may be levels. */
 export const nodeList = (catalog: Catalog, refs: readonly NodeRef[]): NodeList => {
   const names = nodeNames(catalog);
-  const levels = refs.filter((ref) => isLevel(catalog, ref));
+  // As they are in the names of other nodes: in the case of their keys.
+  const levels = refs.filter((ref) => isLevel(catalog, ref)).map(({ type, id }) => names.unpack(names.pack(type, id)));
   const listed = new Set(refs.map(({ type, id }) => names.pack(type, id)));
   if (levels.length === 0) return listed;
   const has = (key: NodeKey): boolean => {
