@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { defineGraph, node, part, type SentRequest } from "../index.ts";
+import { defineGraph, edge, node, part, type SentRequest } from "../index.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 
 let engine: TestEngine;
@@ -105,4 +105,35 @@ test("kinds in several partitions of the table are merged in the order of its so
   const partitions = queries().map(([, , partition]) => String(partition));
   expect(partitions.toSorted()).toEqual(["MEMBERS#t", "TEAM#t"]);
   expect(found.map(({ kind }) => kind)).toEqual(["order", "order", "order", "member"]);
+});
+
+test("a node and the references in its item are rows of their own, whatever the shards", async () => {
+  for (const shards of [1, 3]) {
+    const graph = defineGraph({
+      table: engine.freshTableName("references"),
+      nodes: { doc: node({ key: "D#{id}", schema: z.object({ id: text, rank: z.int(), parentId: text.optional() }) }) },
+      edges: {
+        childOf: edge({ from: "doc", to: "doc", stored: "reference", by: { id: "parentId" }, schema: z.object({ rank: z.int() }) }),
+      },
+      indexes: { byRank: { entries: { doc: { by: "rank:number", split: 1 } }, shards } },
+    });
+    const db = graph.connect({ transport: engine.transport, cursorSecret: "s".padEnd(43, "-") });
+    await db.table.create();
+    for (let at = 0; at < 6; at++) await db.doc.put({ id: `d${at}`, rank: 1, ...(at > 1 ? { parentId: "d0" } : {}) }).orThrow();
+    const search = db.find(["doc", "childOf"]).where({ rank: 1 });
+    const named = (rows: readonly { readonly kind: string; readonly row: object }[]) =>
+      rows.map(({ kind, row }) => `${kind} ${"from" in row ? (row.from as { id: string }).id : (row as { id: string }).id}`);
+    const expected = [...[0, 1, 2, 3, 4, 5].map((at) => `doc d${at}`), ...[2, 3, 4, 5].map((at) => `childOf d${at}`)].toSorted();
+    const rows = named(await search.rows());
+    expect(rows.toSorted()).toEqual(expected);
+    expect(await search.count()).toBe(10);
+    expect(named(await search.reverse().rows()).toSorted()).toEqual(expected);
+    const paged: string[] = [];
+    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+      const page = await search.page({ limit: 3, cursor });
+      paged.push(...named(page.items));
+      cursor = page.next;
+    }
+    expect(paged).toEqual(rows);
+  }
 });

@@ -7,7 +7,7 @@ import type { Position, Ties } from "../requests/cursor.ts";
 import { boundsBehind, partitionsOf, shareOf, shortName } from "../requests/encode-partitions.ts";
 import type { Bounds } from "../requests/encode-read.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import type { Key } from "../transport/operations.ts";
+import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import {
   type Found,
@@ -39,7 +39,7 @@ export type Cut = Omit<Ties, "partitions">;
 
 /** Remembers the rows that were returned under the last sort key: an item that moves is read twice and returned once. */
 export interface TieTracker {
-  isNew(catalog: Catalog, head: Head): boolean;
+  isNew(catalog: Catalog, step: QueryStep, head: Head): boolean;
   /** Where the rows returned so far begin, seen from the other side, and where they end. */
   begin(): Cut;
   end(): Cut;
@@ -85,13 +85,13 @@ export const trackTies = (from: From | undefined): TieTracker => {
     return cutOf(new Set([...named, ...given]), cut);
   };
   return {
-    isNew: (catalog, head) => {
+    isNew: (catalog, step, head) => {
       if (head.sort !== current) {
         current = head.sort;
         inFirst = false;
         given = new Set();
       }
-      const name = shortName(identity(catalog, head.found.item));
+      const name = nameOf(catalog, step, head.found.item);
       if (given.has(name) || !isLeft(name)) return false;
       const cut = within();
       begin ??= cut ? cutOf(named, { left: !cut.left, more: cut.more }) : nothing;
@@ -105,6 +105,13 @@ export const trackTies = (from: From | undefined): TieTracker => {
     begins: () => begin !== undefined && begin !== nothing,
     ends: () => inFirst,
   };
+};
+
+/** A short name for a row. The item of a node is the row of each reference in it as well. */
+const nameOf = (catalog: Catalog, { shapes }: Pick<QueryStep, "shapes">, item: Item): string => {
+  const shape = catalog.shapesById[shapes[0] ?? ""];
+  const own = identity(catalog, item);
+  return shortName(shape?.role === "reference" ? `${shape.definition}\u0000${own}` : own);
 };
 
 /** One partition of a merge. */
@@ -304,7 +311,7 @@ const resume = (run: ReadRun, lanes: readonly Lane[], from: Position): Resumed =
   const sort = sortTextOf(step, key);
   for (const lane of lanes)
     startBehind(run.session.catalog, lane, { sort, at: at?.order, key, descending: isDescending(run, lane.step), moved });
-  const own = ties.left ? [] : [shortName(identity(run.session.catalog, key))];
+  const own = ties.left ? [] : [nameOf(run.session.catalog, step, key)];
   return { ties: trackTies({ sort, cut: { ...ties, named: [...ties.named, ...own] }, moved }), moved };
 };
 
@@ -370,7 +377,7 @@ export const readMerged = async (
     lane.head++;
     if (isGrowing(lanes))
       end = { sort: head.sort, at: lane.order, key: startKeyOf(session.catalog, lane.step, head.found.item), descending, moved: true };
-    if (ties.isNew(session.catalog, head)) {
+    if (ties.isNew(session.catalog, lane.step, head)) {
       if (onRow) onRow(head.found);
       else found.push(head.found);
     }

@@ -308,6 +308,8 @@ const oneQuery: Searching["oneQuery"] = (planning, { inputs }) => {
   const isBeside = ({ path: { index, scatters } }: Choice): boolean => index.name === chosen[0]?.path.index.name && !scatters;
   if (!chosen.every(isBeside) || searches.some(({ range, select }) => range.length > 0 || select !== undefined)) return undefined;
   const shapes = chosen.flatMap(({ path }) => path.shapes);
+  // The item of a node is the row of each reference in it as well.
+  if (new Set(shapes.map(({ keys }) => keys)).size < shapes.length) return undefined;
   const known = new Set(first.known.map(({ path }) => path));
   const path = pathOn(catalog, { index: chosen[0]!.path.index, shapes, known, implied: "all" });
   if (!path || path.sharesPrefix) return undefined;
