@@ -81,3 +81,16 @@ test("a page has a limit of its own: after limit(), which no cursor would keep t
   expect(() => db.stop({ stopId: "s0" }).out("leg").limit(3).page()).toThrow(refusal);
   expect(() => db.find("stop").limit(3).page({ limit: 2 })).toThrow(refusal);
 });
+
+test("a limit may be any number, and a request names no more than DynamoDB takes", async () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const stop = db.stop({ stopId: "s0" });
+  sent.length = 0;
+  expect(await stop.out("leg").limit(most).edges()).toHaveLength(9);
+  expect(await stop.parts("notice").limit(most).count()).toBe(9);
+  expect(await db.find("stop").limit(most).rows()).toHaveLength(9);
+  expect([...(await stop.out("leg").limit(most).walk().ids())]).toHaveLength(9);
+  const limits = sent.flatMap(({ input }) => (input as { readonly Limit?: number }).Limit ?? []);
+  expect(limits.length).toBeGreaterThan(3);
+  expect(Math.max(...limits)).toBe(2 ** 31 - 1);
+});

@@ -233,6 +233,22 @@ describe("the time", () => {
     expect(await unchecked.load([{ node: "session", row }])).toMatchObject({ items: 0 });
   });
 
+  test("is compared with any number, in filters and in conditions of writes", async () => {
+    const [time] = (
+      await db
+        .user(ada)
+        .out("watches")
+        .where({ to: { id: "new" } })
+        .edges()
+    ).map(({ expiresAt }) => expiresAt!);
+    const watched = db.user(ada).out("watches");
+    for (const expiresAt of [{ gt: time! - 0.5 }, { gt: -1 }, { lt: 1e15 }, { between: [-1.5, 1e15] as [number, number] }]) {
+      expect((await watched.where({ expiresAt }).ids()).map(({ id }) => id)).toContain("new");
+      expect(await db.watches.relink(ada, { id: "new" }, { expiresAt: time }, { if: { expiresAt } })).toMatchObject({ ok: true });
+    }
+    expect(await watched.where({ expiresAt: { gt: time! + 0.5 } }).count()).toBe(0);
+  });
+
   test("takes no addition, which would date from 1970 where there is none", async () => {
     const adding = async () => db.session.update({ id: "ever" }, { add: { expiresAt: 3600 } });
     await expect(adding()).rejects.toMatchObject({ code: "request.unsupportedValue" });

@@ -234,7 +234,7 @@ export const choicesFor = (planning: Planning, leaf: Leaf, ranged: readonly stri
   return choices;
 };
 
-/** Remembers the choice of a leaf from which nothing was taken that it depends on. */
+/** Remembers the choice of a leaf whose conditions it takes. */
 export const rememberChoice = ({ chosen }: Planning, leaf: Leaf, choice: Choice): void => {
   chosen.set(askedOf(leaf, rangedBy(leaf)).key, [choice]);
 };

@@ -102,7 +102,8 @@ const pushIntoKeys = (planning: Planning, { conditions }: Filter, leaf: Expand |
   for (const [field, condition] of equalities) if (fixesField(path, field)) taken.add(condition);
   const known = fixed.known.filter((field) => !equalities.has(field.path) || takesField(path, field.path));
   const pushed = { ...fixed, known, range: [...leaf.range, ...range] };
-  if (known.length === fixed.known.length) rememberChoice(planning, pushed, choice);
+  // Another choice might not take what this one takes.
+  rememberChoice(planning, pushed, choice);
   return filtered(
     pushed,
     conditions.filter((condition) => !taken.has(condition)),

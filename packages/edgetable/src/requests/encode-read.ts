@@ -290,6 +290,9 @@ export interface QueryPage {
   readonly bounds?: Bounds | undefined;
 }
 
+/** The largest integer of DynamoDB's parameters: 32 bits. */
+const MOST_ITEMS = 2 ** 31 - 1;
+
 /** The input of one page; undefined if nothing can be there. */
 export const pageInput = ({ input, forward, isEmpty, within }: BoundQuery, page: QueryPage): QueryInput | undefined => {
   if (isEmpty) return undefined;
@@ -301,7 +304,7 @@ export const pageInput = ({ input, forward, isEmpty, within }: BoundQuery, page:
     ...input,
     ...narrowed,
     ...(forward === backward ? { ScanIndexForward: false } : {}),
-    ...(limit === undefined ? {} : { Limit: limit }),
+    ...(limit === undefined ? {} : { Limit: Math.min(limit, MOST_ITEMS) }),
     ...(start === undefined ? {} : { ExclusiveStartKey: start }),
   };
 };

@@ -7,10 +7,14 @@ import { comparePrimary, encodeKeyField, encodeKeyPrefix, isOneWay, keepsOrder, 
 import type { Shape } from "../schema/catalog.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 import { isNumber, type Row } from "../util/row.ts";
-import { keyValue } from "./attribute-value.ts";
+import { encodeValue, keyValue } from "./attribute-value.ts";
 import { attributeOf, encodeField } from "./encode-item.ts";
 import { after, type Filters, type KeyRange, type Placeholders } from "./expression.ts";
 import { oldValue } from "./former-fields.ts";
+
+/** An operand as the field's attribute holds it. A time of expiry is compared with any number, though it is a whole one itself. */
+const encodeOperand = (shape: Shape, field: string, value: unknown): AttributeValue =>
+  value instanceof Date ? encodeField(shape, field, value) : encodeValue(value, field);
 
 /** An attribute and how a value of the field looks in it. */
 interface Place {
@@ -154,7 +158,7 @@ const oneCondition = ({ shape, values }: Compared, condition: Condition, names: 
   if (shape.former?.[field]) return compareForms(comparison, names);
   const attribute = attributeOf(shape, field);
   if (attribute === undefined) return compareCarried(comparison, names);
-  return compareExpression({ attribute, within, encode: (value) => encodeField(shape, path, value) }, comparison, names);
+  return compareExpression({ attribute, within, encode: (value) => encodeOperand(shape, path, value) }, comparison, names);
 };
 
 /**
