@@ -24,14 +24,6 @@ const formatsOf = (shape: Shape, path: string, attributes = Object.keys(shape.ke
   return formats;
 };
 
-const NUMBERS: readonly FieldFormat["kind"][] = ["number", "padded", "plain"];
-
-/** True if a format writes values of one type in their order: of a choice, numbers are written in one form. */
-const isOrdered = (format: FieldFormat): boolean => {
-  if (format.kind !== "either") return format.kind !== "plain" && !isOneWay(format);
-  return format.formats.every(isOrdered) && format.formats.filter(({ kind }) => NUMBERS.includes(kind)).length < 2;
-};
-
 /**
  * True if the keys can hold a range of the field. A prefix of a value is a prefix of its key text only for text. A key that holds
  * the field in several forms is sorted by the first.
@@ -44,7 +36,7 @@ export const canRange = (shapes: readonly Shape[], { operator, path }: Condition
     const { kind } = format;
     const isText =
       kind === "text" || kind === "digits" || kind === "letters" || kind === "either" || (isOneWay(format) && kind !== "shard");
-    return operator === "beginsWith" ? isText : isOrdered(format);
+    return operator === "beginsWith" ? isText : kind !== "plain" && !isOneWay(format);
   };
   return shapes.every((shape) =>
     attribute === undefined ? formatsOf(shape, path).some(takes) : formatsOf(shape, path, [attribute]).slice(0, 1).some(takes),

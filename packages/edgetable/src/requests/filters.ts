@@ -3,7 +3,15 @@ import type { Condition, Conditions } from "../ir/condition.ts";
 import type { ComparisonOperator } from "../schema/comparisons.ts";
 import { compareValues, holds } from "../ir/holds.ts";
 import type { SortCondition } from "../ir/physical-plan.ts";
-import { comparePrimary, encodeKeyField, encodeKeyPrefix, isOneWay, keepsOrder, renderTemplate } from "../keys/template.ts";
+import {
+  comparePrimary,
+  encodeKeyField,
+  encodeKeyPrefix,
+  type FieldFormat,
+  isOneWay,
+  keepsOrder,
+  renderTemplate,
+} from "../keys/template.ts";
 import type { Shape } from "../schema/catalog.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 import { isNumber, type Row } from "../util/row.ts";
@@ -208,13 +216,24 @@ interface Bound {
   readonly inclusive: boolean;
 }
 
+const NUMBERS: readonly FieldFormat["kind"][] = ["number", "padded", "plain"];
+
+const formatOf = ({ whole, path }: Range): FieldFormat | undefined => {
+  const part = whole.parts.find((one) => one.kind === "field" && one.path === path);
+  return part?.kind === "field" ? part.format : undefined;
+};
+
+/** True if numbers are in no order under a choice of formats: it writes them as plain decimals, or in two forms. */
+const mixesNumbers = (format: FieldFormat | undefined): boolean => {
+  const numbers = format?.kind === "either" ? format.formats.filter(({ kind }) => NUMBERS.includes(kind)) : [];
+  return numbers.length > 1 || numbers[0]?.kind === "plain";
+};
+
 /**
  * A bound that the field can write and that holds for the same of its values: zero-padded digits write whole numbers from 0 to a
  * greatest one. Undefined if it holds for none.
  */
-const writableBound = ({ whole, path }: Range, isLow: boolean, bound: Bound): Bound | undefined => {
-  const part = whole.parts.find((one) => one.kind === "field" && one.path === path);
-  const format = part?.kind === "field" ? part.format : undefined;
+const writableBound = (format: FieldFormat | undefined, isLow: boolean, bound: Bound): Bound | undefined => {
   const padded = format?.kind === "either" ? format.formats.find(({ kind }) => kind === "padded") : format;
   if (padded?.kind !== "padded" || !isNumber(bound.value)) return bound;
   const given = Number(bound.value);
@@ -227,10 +246,15 @@ const writableBound = ({ whole, path }: Range, isLow: boolean, bound: Bound): Bo
 
 const applyBound = (bounds: Bounds, isLow: boolean, given: Bound): void => {
   const { range, start } = bounds;
-  const bound = writableBound(range, isLow, given);
+  const format = formatOf(range);
+  // The condition is checked in memory.
+  if (isNumber(given.value) && mixesNumbers(format)) return;
+  const bound = writableBound(format, isLow, given);
   // Nothing lies between these.
   if (!bound) return tighten(bounds, after(start), start);
-  const text = encodeKeyField(range.whole, range.path, bound.value);
+  // Without escapes, a text that reads as a number is no value of a choice, but may be a bound.
+  const isBareText = typeof bound.value === "string" && format?.kind === "either" && !range.whole.escapes;
+  const text = (isBareText ? encodeKeyPrefix : encodeKeyField)(range.whole, range.path, bound.value);
   if (isLow) tighten(bounds, lowBound(bounds, text, bound.inclusive), undefined);
   else tighten(bounds, undefined, highBound(bounds, text, bound.inclusive));
 };
