@@ -16,6 +16,7 @@ import { retyped } from "./define-fields.ts";
 import { changeList, type FieldList, fieldIn, readList, type StoredField } from "./field-list.ts";
 import { convert, isEmpty, placeIn, sortText } from "./field-value.ts";
 import { columnOf, type GridModel, readItems, rowIn } from "./grid-model.ts";
+import { isSameValue } from "./json-cells.ts";
 import {
   costOfWrite,
   documentIn,
@@ -168,7 +169,7 @@ const isSameType = (a: Field, b: Field): boolean => {
     default: _default,
     ...type
   }: Field): unknown => type;
-  return exactText(typeOf(bare(a))) === exactText(typeOf(bare(b)));
+  return isSameValue(typeOf(bare(a)), typeOf(bare(b)));
 };
 
 /** Checks that all values survive, while writers make sure that new ones do too. */

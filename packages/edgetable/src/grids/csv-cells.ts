@@ -3,7 +3,7 @@ import type { AnyNode } from "../schema/definition.ts";
 import { validate } from "../schema/check-values.ts";
 import { attributeSchemas, type SchemaIssue, type StandardSchema } from "../schema/standard-schema.ts";
 import { readNumber } from "./field-value.ts";
-import { readJsonCell, writeJsonCell } from "./json-cells.ts";
+import { inOneOrder, readJsonCell, writeJsonCell } from "./json-cells.ts";
 
 /** What a text may stand for, where the attribute takes no text. A schema does not tell its types: they are tried in this order. */
 const readings: readonly ((text: string) => unknown)[] = [
@@ -90,7 +90,7 @@ export const faultsIn = async (
 export const cellText = (value: unknown): string => {
   if (value === undefined || value === null) return "";
   if (value instanceof Date) return value.toISOString();
-  if (value instanceof Set) return writeJsonCell([...(value as ReadonlySet<unknown>)]);
+  if (value instanceof Set) return writeJsonCell([...(inOneOrder(value) as ReadonlySet<unknown>)]);
   switch (typeof value) {
     case "string":
       return value;

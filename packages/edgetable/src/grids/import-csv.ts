@@ -13,6 +13,7 @@ import { inferType, shownColumn, type TargetedColumn } from "./csv-columns.ts";
 import { defineAll } from "./define-fields.ts";
 import { changeList, type FieldList, fieldIn, liveFields, readList } from "./field-list.ts";
 import { type GridModel, readItems, rowIn } from "./grid-model.ts";
+import { isSameValue } from "./json-cells.ts";
 import {
   beginPass,
   checkStep,
@@ -83,7 +84,7 @@ const writeRow = async ({ pass, job, run }: Writing, row: FittingRow, list: Fiel
   const values = checkGiven(model, seen, asked);
   job.check();
   const set = Object.fromEntries(
-    Object.entries(attributes).filter(([name, value]) => !Object.hasOwn(id, name) && exactText(value) !== exactText(existing?.[name])),
+    Object.entries(attributes).filter(([name, value]) => !Object.hasOwn(id, name) && !isSameValue(value, existing?.[name])),
   );
   const gone = removed.filter((name) => existing?.[name] !== undefined);
   if (!existing || Object.keys(set).length + gone.length > 0) {

@@ -16,6 +16,7 @@ import type { Row } from "../util/row.ts";
 import { sideBySide } from "../util/side-by-side.ts";
 import { type FieldList, readList } from "./field-list.ts";
 import { type AskedItem, type GridModel, gridModel, parentOf, readItems, rowIn } from "./grid-model.ts";
+import { isSameValue } from "./json-cells.ts";
 import {
   currentDocument,
   DOCUMENT,
@@ -115,11 +116,7 @@ const wantedItems = (model: GridModel, { row, document, list }: RowState, stamp:
 };
 
 const sameItem = (a: StoredValue, b: StoredValue): boolean =>
-  a.generation === b.generation &&
-  a.sort === b.sort &&
-  a.column === b.column &&
-  a.follows === b.follows &&
-  exactText(a.value) === exactText(b.value);
+  a.generation === b.generation && a.sort === b.sort && a.column === b.column && a.follows === b.follows && isSameValue(a.value, b.value);
 
 /** The writes that make a row's value items what its document asks for. */
 export const itemWrites = (

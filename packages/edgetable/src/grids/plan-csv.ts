@@ -24,6 +24,7 @@ import { defineAll } from "./define-fields.ts";
 import { type FieldList, liveFields, readList } from "./field-list.ts";
 import { readText, unfitText } from "./field-value.ts";
 import { type GridModel, parentOf, readItems, rowIn } from "./grid-model.ts";
+import { isSameValue } from "./json-cells.ts";
 import { documentIn, documentItem, type RowDocument, usesDocuments } from "./row-document.ts";
 import { nodeItem } from "./row-values.ts";
 
@@ -219,7 +220,7 @@ const checkWhole = async (
     if (exactText(parentOf(model, existing)) !== exactText(parent))
       return [{ row: id, problem: "parent", message: `the row is one of ${jsonText(parentOf(model, existing))}` }];
     return (definition.immutable ?? [])
-      .filter((name) => Object.hasOwn(attributes, name) && exactText(attributes[name]) !== exactText(existing[name]))
+      .filter((name) => Object.hasOwn(attributes, name) && !isSameValue(attributes[name], existing[name]))
       .map((name) =>
         note("value", name, `${name} cannot change: it is ${jsonText(existing[name])}, and the file has ${jsonText(attributes[name])}`),
       );

@@ -12,6 +12,7 @@ import type { Cells, Field, FieldInput, FieldValue } from "../client/field-types
 import { type FieldList, fieldIn, listItem, listOf, liveFields, readList, type StoredField } from "./field-list.ts";
 import { checkValue, convert, isEmpty, sortText } from "./field-value.ts";
 import { type AskedItem, columnOf, type GridModel, idOf, parentOf, placeOf, readItems, rowIn } from "./grid-model.ts";
+import { isSameValue } from "./json-cells.ts";
 import {
   cellsIn,
   cellsOf,
@@ -144,11 +145,11 @@ const PAUSES = { baseDelay: 10, maxDelay: 500 };
 
 /** Whether a row is still there, and the storage and the fields that were written are what they were before. */
 export const isStill = (before: FieldList, values: Values, after: Seen | undefined): boolean => {
-  if (!after || exactText(after.list.storage) !== exactText(before.storage)) return false;
+  if (!after || !isSameValue(after.list.storage, before.storage)) return false;
   const { fields } = after.list;
   return [...values.keys()].every(({ fieldId, generation, state, other }) => {
     const now = fields.find((field) => field.fieldId === fieldId);
-    return generation === now?.generation && state === now.state && exactText(other) === exactText(now.other);
+    return generation === now?.generation && state === now.state && isSameValue(other, now.other);
   });
 };
 
