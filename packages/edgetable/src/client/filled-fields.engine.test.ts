@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { defineGraph, edge, node, type ItemLayout, type Layout, type SentRequest } from "../index.ts";
+import { count, defineGraph, edge, node, part, type ItemLayout, type Layout, type SentRequest } from "../index.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import { verify } from "../verify/index.ts";
 
@@ -175,3 +175,102 @@ test("a link answers with what its layout fills, and counts go by it", async () 
   expect(await db.joins.get(user, team)).toEqual({ from: user, to: team, role: "lead", rank: "lead" });
   expect(await db.find("joins").where({ rank: "lead" }).rows()).toHaveLength(1);
 });
+
+test("a key whose condition names a filled field follows what fills it", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("filledWhen"),
+    nodes: {
+      ticket: node({ key: "TICKET#{id}", schema: z.object({ id: text, team: text, worker: text.optional(), queue: text.optional() }) }),
+    },
+    layout: layoutOf({
+      indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" }, GSI2: { partitionKey: "GSI2PK" } },
+      nodes: {
+        ticket: {
+          keys: { SK: "TICKET", GSI1PK: "QUEUE#{queue}", GSI1SK: "{id}", GSI2PK: "WAITS#{team}" },
+          fill: { queue: ["{worker}", "NONE"] },
+          verbatim: ["team", "worker"],
+          when: { GSI2PK: { queue: "NONE" } },
+        },
+      },
+    }),
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.ticket.create({ id: "1", team: "T" }).orThrow();
+  const waiting = async () => (await db.find("ticket").where({ team: "T", queue: "NONE" }).using("GSI2").rows()).length;
+  expect(await waiting()).toBe(1);
+  await db.ticket.update({ id: "1" }, { worker: "ann" }).orThrow();
+  expect(await verify(db)).toMatchObject({ clean: true });
+  expect(await waiting()).toBe(0);
+  await db.ticket.update({ id: "1" }, { remove: ["worker"] }).orThrow();
+  expect(await verify(db)).toMatchObject({ clean: true });
+  expect(await waiting()).toBe(1);
+});
+
+test("no marker, copy or count of a transaction goes by a filled field, whose changes it does not see", () => {
+  const model =
+    (more: object, counted: object = {}) =>
+    () =>
+      defineGraph({
+        table: "Filled",
+        nodes: {
+          user: node({ key: "USER#{id}", schema: z.object({ id: text }), ...counted } as never),
+          ticket: node({
+            key: "TICKET#{id}",
+            schema: z.object({ id: text, worker: text.optional(), queue: text.optional() }),
+            ...more,
+          } as never),
+        },
+        parts: {
+          note: part({ of: "ticket", key: "NOTE#{k}", schema: z.object({ k: text }) }),
+          task: part({ of: "user", key: "TASK#{k}", schema: z.object({ k: text, by: text.optional(), lane: text.optional() }) }),
+        },
+        layout: layoutOf({
+          nodes: {
+            user: { keys: { SK: "USER" } },
+            ticket: { keys: { SK: "T", GSI1PK: "Q#{queue}", GSI1SK: "{id}" }, fill: { queue: ["{worker}", "NONE"] } },
+          },
+          parts: { task: { keys: { GSI1PK: "L#{lane}", GSI1SK: "{k}" }, fill: { lane: ["{by}", "NONE"] } } },
+        }),
+      } as never);
+  expect(model({})).not.toThrow();
+  expect(model({ unique: ["queue"] })).toThrow(/layout\.nodes\.ticket\.fill\.queue: .*unique/);
+  expect(model({}, { derived: { waiting: count({ parts: "task", where: { lane: "NONE" } }) } })).toThrow(
+    /layout\.parts\.task\.fill\.lane: .*"waiting"/,
+  );
+  expect(model({}, { derived: { waiting: count({ parts: "task", where: { lane: "NONE" }, freshness: "stream" }) } })).not.toThrow();
+});
+
+test.each(["{queue}#{worker}", "{worker}#{worker?:lower}"])(
+  "no search takes an index for whole whose key (%s) needs what may be missing",
+  async (GSI1SK) => {
+    const graph = defineGraph({
+      table: engine.freshTableName("filledBeside"),
+      nodes: {
+        ticket: node({ key: "TICKET#{id}", schema: z.object({ id: text, team: text, worker: text.optional(), queue: text.optional() }) }),
+      },
+      layout: layoutOf({
+        indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" }, GSI2: { partitionKey: "GSI2PK" } },
+        nodes: {
+          ticket: {
+            keys: { SK: "TICKET", GSI1PK: "TEAM#{team}", GSI1SK, GSI2PK: "Q#{queue}" },
+            fill: { queue: ["{worker}", "NONE"] },
+            verbatim: ["team", "worker"],
+            sparse: ["GSI1PK", "GSI1SK"],
+          },
+        },
+      }),
+    });
+    const db = graph.connect({ transport: engine.transport });
+    await db.table.create();
+    await db.ticket.create({ id: "1", team: "T", worker: "ann" }).orThrow();
+    await db.ticket.create({ id: "2", team: "T" }).orThrow();
+    await expect(async () => db.find("ticket").where({ team: "T" }).rows()).rejects.toMatchObject({ code: "plan.noIndex" });
+    expect(await db.find("ticket").where({ team: "T", worker: "ann", queue: "ann" }).rows()).toMatchObject([{ id: "1" }]);
+    expect(await db.find("ticket").where({ queue: "NONE" }).rows()).toMatchObject([{ id: "2" }]);
+    await db.ticket.update({ id: "2" }, { worker: "ben" }).orThrow();
+    await db.ticket.update({ id: "1" }, { remove: ["worker"] }).orThrow();
+    expect(await db.find("ticket").where({ team: "T" }).using("GSI1").rows()).toMatchObject([{ id: "2" }]);
+    expect(await verify(db)).toMatchObject({ clean: true });
+  },
+);

@@ -197,8 +197,9 @@ export const parseTemplate = (source: string, options: KeyDialect): Template => 
     invalidTemplate(source, "its attribute is a number (layout.types), which holds one number and no text; write {field:number}.");
   const places = parts.filter((part) => part.kind === "field");
   const deciding = places.flatMap(({ format }) => (format.kind === "shard" && format.sharding.per ? [format.sharding.per.path] : []));
-  // A key that would begin with the field is not there without it.
-  const optional = [...deciding, ...places.filter(({ mayEnd, leads }) => mayEnd && !leads).map(({ path }) => path)];
+  // A key that would begin with the field, or holds it elsewhere too, is not there without it.
+  const isNeeded = (path: string): boolean => places.some((place) => place.path === path && (!place.mayEnd || place.leads));
+  const optional = [...deciding, ...places.flatMap(({ path, mayEnd }) => (mayEnd && !isNeeded(path) ? [path] : []))];
   const fields = Object.freeze([...new Set([...places.map((place) => place.path), ...deciding])]);
   const within = Object.freeze([
     ...new Set([...places.map((place) => place.within ?? place.path), ...deciding, ...(when?.map(({ path }) => path) ?? [])]),

@@ -368,11 +368,13 @@ export const writtenBy = (catalog: Catalog, shape: Shape): ((field: string) => s
  * @param written whether a computed attribute is written
  * @throws {keys.incomplete}
  */
-export const checkCarried = ({ definition, sources }: Shape, row: Row, written: (attribute: string) => boolean): void => {
+export const checkCarried = ({ definition, sources, fills }: Shape, row: Row, written: (attribute: string) => boolean): void => {
   const lacks = (field: string): boolean => (valueAt(row, field) ?? null) === null;
-  const isWritten = (field: string): boolean => sources.some((one) => one.template.carried.includes(field) && written(one.attribute));
+  // What is filled follows from other fields.
+  const isKept = (field: string): boolean =>
+    fills.some((one) => one.field === field) || sources.some((one) => one.template.carried.includes(field) && written(one.attribute));
   for (const { attribute, template } of sources) {
-    const lost = written(attribute) ? undefined : template.carried.find((field) => !lacks(field) && !isWritten(field));
+    const lost = written(attribute) ? undefined : template.carried.find((field) => !lacks(field) && !isKept(field));
     const missing = template.fields.filter(lacks);
     // A derived value that does not fit: it can be computed again.
     if (lost === undefined || (missing.length === 0 && hasKey(template, row))) continue;

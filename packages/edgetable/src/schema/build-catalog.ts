@@ -208,12 +208,13 @@ const headOf = (path: string): string => path.split(".")[0] ?? path;
 
 /** A key with a filled field changes with what fills it, which may be missing. */
 const withFills = (template: Template, fills: readonly Fill[]): Template => {
-  const filled = fills.filter(({ field }) => template.fields.includes(field));
+  const filled = fills.filter(({ field }) => template.within.includes(field));
   if (filled.length === 0) return template;
   const sources = filled.flatMap((fill) => fill.sources);
   const heads = sources.flatMap((source) => [...source.template.fields, ...(source.with === undefined ? [] : [source.with])].map(headOf));
   const within = template.within.filter((path) => !filled.some(({ field }) => field === path));
-  return Object.freeze({ ...template, within: [...new Set([...within, ...heads])], optional: [...template.optional, ...heads] });
+  const optional = [...template.optional, ...heads.filter((path) => !template.fields.includes(path))];
+  return Object.freeze({ ...template, within: [...new Set([...within, ...heads])], optional });
 };
 
 /** Sparse keys all of whose fields may be missing: an item has both keys of the index if its row has one of the fields. */

@@ -1,8 +1,10 @@
 import { hasShard, keyBytes, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
 import { definitionOf, endPaths, idPaths, keyAttributes, matchesDiffer, type Catalog, type Shape, typesDiffer } from "../catalog.ts";
 import { degreeLimit } from "../definition.ts";
+import type { CopyFact, DerivedFact } from "../facts.ts";
 import { attributeNames } from "../standard-schema.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../system-items.ts";
+import { comparedAttributes } from "./check-facts.ts";
 import { plainAttributes, reportUnknown, type Report } from "./finding.ts";
 
 const placeOf = (shape: Shape): string => `${shape.kind}s.${shape.definition}`;
@@ -147,6 +149,22 @@ const checkMatches = (catalog: Catalog, shape: Shape, report: Report): void => {
   }
 };
 
+/** What transactions keep by the values of an attribute: it follows changes of that attribute alone. */
+const keptBy = ({ facts, nodes, edges, parts }: Catalog, { kind, definition: name }: Shape, field: string): string | undefined => {
+  if (kind === "node" && nodes[name]?.definition.unique?.includes(field)) return "unique";
+  const isOver = ({ over, of, where, freshness }: DerivedFact): boolean =>
+    freshness === "transaction" &&
+    over.kind === kind &&
+    over.name === name &&
+    (of === field || comparedAttributes({ where }).includes(field));
+  const isOf = ({ onto, end, of, freshness }: CopyFact): boolean => {
+    const types = onto.kind === "edge" ? (edges[onto.name]?.[end] ?? []) : [parts[onto.name]?.definition.of];
+    return freshness !== "stream" && kind === "node" && of === field && types.includes(name);
+  };
+  const fact = [...facts.aggregates, ...facts.summaries].find(isOver) ?? facts.copies.find(isOf);
+  return fact && `"${fact.attribute}"`;
+};
+
 /** Fields that a layout fills: index keys hold them, and nothing else does. */
 const checkFills = (catalog: Catalog, shape: Shape, report: Report): void => {
   const definition = definitionOf(catalog, shape);
@@ -169,6 +187,13 @@ const checkFills = (catalog: Catalog, shape: Shape, report: Report): void => {
     else if (heads.includes(field)) report("setting", place, "it would be filled from itself. Name other attributes.");
     else if (keys.length === 0 || keys.some((attribute) => tableKeys.includes(attribute)) || !shape.carried.includes(field))
       report("setting", place, `"${field}" has to be in a key of an index from which it is read, and in no key of the table.`);
+    const kept = keptBy(catalog, shape, field);
+    if (kept !== undefined)
+      report(
+        "setting",
+        place,
+        `${kept} goes by "${field}", and sees no change of what fills it. Name what fills it there${kept === "unique" ? "" : ', or let the stream keep it (freshness: "stream")'}.`,
+      );
   }
 };
 
