@@ -3,6 +3,7 @@ import { z } from "zod";
 import { defineGraph, edge, node, part } from "../../index.ts";
 import { dyingTransport, leasesEnded } from "../../test-support/dying-transport.ts";
 import { startEngine, type TestEngine } from "../../test-support/engine.ts";
+import type { Transport } from "../../transport/transport.ts";
 import { createSession, systemEffects } from "../session.ts";
 import { openCopyJob, runCopyJob } from "./copy-job.ts";
 import { verify } from "../../verify/index.ts";
@@ -146,4 +147,50 @@ test("a load changes the copies of what it changes, and leaves no job", async ()
   expect(await db.jobs.list()).toEqual([]);
   expect(await names()).toEqual(new Set(["v1"]));
   expect(await verify(db, { settle: 5 })).toMatchObject({ clean: true, kinds: [] });
+});
+
+const lessons = Array.from({ length: 120 }, (_, at) => ({ part: "lesson" as const, owner: maths, row: { at: `${at}` } }));
+const titles = async (): Promise<ReadonlySet<unknown>> => new Set((await db.course(maths).parts("lesson").all()).map(({ title }) => title));
+
+test("a call whose process was suspended for longer than its lease goes on, and ends when all copies have changed", async () => {
+  await db.load(lessons);
+  let [skew, writes] = [0, 0];
+  const transport: Transport = {
+    ...engine.transport,
+    send: async (operation, input, options) => {
+      if (operation === "UpdateItem" && JSON.stringify(input).includes("LESSON") && ++writes === 30) skew += 60_000;
+      return engine.transport.send(operation, input, options);
+    },
+    close: () => undefined,
+  };
+  const effects = { ...systemEffects, now: () => Date.now() + skew };
+  const suspended = modelIn(table).connect({ transport, advanced: { effects } });
+  expect(await suspended.course.update(maths, { title: "t1" })).toMatchObject({ ok: true, atomic: { kind: "job" } });
+  expect(skew).toBe(60_000);
+  expect(await titles()).toEqual(new Set(["t1"]));
+  expect(await db.jobs.list()).toEqual([]);
+});
+
+test("a call whose job another process has taken over waits for its end", async () => {
+  await db.load(lessons);
+  let resuming: Promise<unknown> | undefined;
+  const transport: Transport = {
+    ...engine.transport,
+    send: async (operation, input, options) => {
+      const output = await engine.transport.send(operation, input, options);
+      if (operation !== "TransactWriteItems" || resuming) return output;
+      const { resumed } = await db.jobs.resumeAll({ indexLag: 0 });
+      resuming = resumed[0]?.done;
+      const isTaken = ({ running }: { readonly running: boolean }): boolean => running;
+      for (let jobs = await db.jobs.list(); jobs.length > 0 && !jobs.every(isTaken);) jobs = await db.jobs.list();
+      return output;
+    },
+    close: () => undefined,
+  };
+  const overtaken = modelIn(table).connect({ transport });
+  expect(await overtaken.course.update(maths, { title: "t1" })).toMatchObject({ ok: true });
+  expect(resuming).toBeDefined();
+  expect(await titles()).toEqual(new Set(["t1"]));
+  expect(await db.jobs.list()).toEqual([]);
+  await resuming;
 });

@@ -80,6 +80,29 @@ export interface CopiesChanged {
   readonly cost: Cost;
 }
 
+/** Runs the job from where it was saved. */
+const runOnce = async (job: CopyJob): Promise<CopiesChanged> => {
+  const { session, id, settings } = job;
+  const request = { id, kind: "copy", duration: settings.lease, facts: {}, resumes: true } as const;
+  job.lease = undefined;
+  const lease = await step(job, (context) => takeLease(session, request, context));
+  job.lease = lease;
+  const { facts } = lease.job;
+  job.items = Number(facts["items"] ?? 0);
+  job.pass = Number(facts["pass"] ?? 1);
+  const position = { value: facts["position"] ? (JSON.parse(String(facts["position"])) as Position) : undefined };
+  await runJob(session, lease, {
+    facts: (): JobFacts => ({
+      place: String(facts["place"]),
+      items: job.items,
+      pass: job.pass,
+      ...(position.value && { position: JSON.stringify(position.value) }),
+    }),
+    run: () => changeCopies(job, lease, position),
+  });
+  return { items: job.items, cost: job.cost };
+};
+
 /**
  * Changes the copies of a node's attributes on all its edges of a type, or its parts of one kind: each is read, then its
  * source, and written on condition that it has not been refreshed since it was read. Late and repeated runs change nothing that is newer.
@@ -87,36 +110,27 @@ export interface CopiesChanged {
  * @throws {job.busy} while another process runs it
  * @throws {job.notFound} when it has ended
  */
-export const runCopyJob = (job: CopyJob): Promise<CopiesChanged> => {
-  const { session, id, settings } = job;
-  const run = async (): Promise<CopiesChanged> => {
-    const request = { id, kind: "copy", duration: settings.lease, facts: {}, resumes: true } as const;
-    const lease = await step(job, (context) => takeLease(session, request, context));
-    job.lease = lease;
-    const { facts } = lease.job;
-    job.items = Number(facts["items"] ?? 0);
-    job.pass = Number(facts["pass"] ?? 1);
-    const position = { value: facts["position"] ? (JSON.parse(String(facts["position"])) as Position) : undefined };
-    await runJob(session, lease, {
-      facts: (): JobFacts => ({
-        place: String(facts["place"]),
-        items: job.items,
-        pass: job.pass,
-        ...(position.value && { position: JSON.stringify(position.value) }),
-      }),
-      run: () => changeCopies(job, lease, position),
-    });
-    return { items: job.items, cost: job.cost };
-  };
-  return job.track(run());
-};
+export const runCopyJob = (job: CopyJob): Promise<CopiesChanged> => job.track(runOnce(job));
 
-/** Runs a job that a write has just begun, unless another process has taken it over. */
-export const finishCopyJob = async (job: CopyJob): Promise<CopiesChanged> => {
-  try {
-    return await runCopyJob(job);
-  } catch (error) {
-    if (!isEdgetableError(error, "job.busy") && !isEdgetableError(error, "job.notFound")) throw error;
-    return { items: job.items, cost: job.cost };
-  }
+/** Milliseconds between two looks at a job that another process runs. */
+const LOOK = 500;
+
+/**
+ * Runs a job that a write has just begun to its end, whoever gets there: a process that resumes jobs may have taken it over, and
+ * this one may have lost its lease and go on.
+ *
+ * @throws {execute.aborted} {execute.timeout}
+ */
+export const finishCopyJob = (job: CopyJob): Promise<CopiesChanged> => {
+  const finish = async (): Promise<CopiesChanged> => {
+    for (;;)
+      try {
+        return await runOnce(job);
+      } catch (error) {
+        if (isEdgetableError(error, "job.notFound")) return { items: job.items, cost: job.cost };
+        if (!isEdgetableError(error, "job.busy")) throw error;
+        await waitIn(job, Math.min(LOOK, Number(error.details["retryAfter"] ?? 0)));
+      }
+  };
+  return job.track(finish());
 };
