@@ -4,8 +4,7 @@ import type { Partition } from "../keys/partitions.ts";
 import { comparePrimary } from "../keys/template.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
-import { boundsBehind, partitionsOf, shareOf, shortName } from "../requests/encode-partitions.ts";
-import type { Bounds } from "../requests/encode-read.ts";
+import { type Bounds, boundsBehind, narrowedTo, partitionsOf, shareOf, shortName } from "../requests/encode-partitions.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
@@ -220,17 +219,21 @@ const fillLane = async (
   const share = wanted === undefined ? undefined : wanted * 2 ** Math.min(lane.rounds, 10);
   const passes = passesAll(run.plan, lane.step);
   const enough = wanted === undefined ? Number.POSITIVE_INFINITY : 1;
+  const narrowed = narrowedTo(run.session.catalog, lane.step, lane.query, lane.bounds);
+  if (!narrowed) lane.done = true;
+  // A range may be bounded a little wider than what its keys begin with.
+  const prefix = lane.query.range?.kind === "prefix" ? lane.query.range.text : "";
   while (!lane.done && heads.length < enough) {
     const { given, read } = lane;
     const limit = share === undefined || passes ? share : pageOf({ wanted: given + (wanted ?? 0), found: given, read }, false);
     // Requests are kept for partitions that were not read yet.
-    const output = await nextPage(run, lane, { limit, bounds: lane.bounds, turn: { kept: kept(), isFirst: !lane.asked } });
+    const output = narrowed && (await nextPage(run, lane, { limit, narrowed, turn: { kept: kept(), isFirst: !lane.asked } }));
     if (!output) break;
     lane.asked = true;
     const before = heads.length;
     for (const found of acceptItems(run, lane.source, output.Items ?? [])) {
       const sort = sortTextOf(lane.step, found.item);
-      if (sort !== lane.skipped && sort.startsWith(lane.query.prefix)) heads.push({ found, sort });
+      if (sort !== lane.skipped && sort.startsWith(prefix)) heads.push({ found, sort });
     }
     lane.given += heads.length - before;
   }

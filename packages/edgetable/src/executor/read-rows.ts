@@ -5,10 +5,10 @@ import { keyTextOf } from "../requests/attribute-value.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import { decodeItem, type decodeOwn, driftedFields, refers, shapeOf } from "../requests/decode-item.ts";
 import { keyOfItem } from "../requests/encode-item.ts";
-import { type Binding, bindQuery, pageInput, type BoundQuery, type Bounds } from "../requests/encode-read.ts";
+import { type Binding, bindQuery, pageInput, type BoundQuery } from "../requests/encode-read.ts";
 import type { Filters } from "../requests/expression.ts";
 import { type Catalog, type Shape, tableAndIndexKeys } from "../schema/catalog.ts";
-import type { AttributeValue, Item, Operation, Key, QueryOutput } from "../transport/operations.ts";
+import type { AttributeValue, Item, Operation, Key, QueryInput, QueryOutput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
@@ -242,15 +242,16 @@ export const openPartition = (run: ReadRun, source: number, partition?: string):
 export interface NextPage {
   /** Items to ask for; undefined for as many as a page holds. */
   readonly limit: number | undefined;
-  readonly bounds?: Bounds;
+  /** A narrower key condition. */
+  readonly narrowed?: Partial<QueryInput>;
   readonly turn?: Turn;
 }
 
 /** Reads the next page of a partition; undefined if the read's budget ended before it. The session retries what can be retried. */
 export const nextPage = async (run: ReadRun, partition: PartitionRead, next: NextPage): Promise<QueryOutput | undefined> => {
   const { session, context, spending, backward } = run;
-  const { limit, bounds, turn } = next;
-  const input = pageInput(partition.query, { limit, start: partition.start, backward, bounds });
+  const { limit, narrowed, turn } = next;
+  const input = pageInput(partition.query, { limit, start: partition.start, backward, narrowed });
   let output: QueryOutput | undefined = {};
   if (input && spending) output = await spending.send(async () => session.send("Query", input, context), turn);
   else if (input) output = await session.send("Query", input, context);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { QueryStep } from "../ir/physical-plan.ts";
 import { type Partition, renderPartitions } from "../keys/partitions.ts";
-import { keyBytes, renderTemplate } from "../keys/template.ts";
+import { comparePrimary, keyBytes, renderTemplate } from "../keys/template.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { keyType } from "../schema/layout.ts";
 import type { AttributeValue, QueryInput } from "../transport/operations.ts";
@@ -9,7 +9,8 @@ import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import { keyValue } from "./attribute-value.ts";
 import { filters } from "./filters.ts";
-import { bindQuery, type Binding, type Bounds, NOW, pageInput, type QueryPage, rowOf } from "./encode-read.ts";
+import { bindQuery, type Binding, type BoundQuery, NOW, pageInput, type QueryPage, rowOf } from "./encode-read.ts";
+import { after, type KeyRange, nameIn, namesOf } from "./expression.ts";
 
 const without = (row: Row, path: string): Row => {
   const [field = "", ...rest] = path.split(".");
@@ -51,11 +52,87 @@ const below = (text: string): string => {
   return lower + "\u{10FFFF}".repeat(Math.max(0, Math.floor((SORT_KEY_BYTES - keyBytes(lower)) / 4)));
 };
 
+/** Bounds of a sort key, inclusive unless they are open. */
+export interface Bounds {
+  readonly low?: string | undefined;
+  readonly high?: string | undefined;
+  /** True if the one bound is not within. */
+  readonly isOpen?: boolean;
+  /** The text beside an open bound that is within, where a key condition takes inclusive bounds alone. */
+  readonly beside?: string | undefined;
+}
+
+const boundsOf = (range: KeyRange | undefined): Bounds => {
+  switch (range?.kind) {
+    case undefined:
+      return {};
+    case "equals":
+      return { low: range.text, high: range.text };
+    case "prefix":
+      return { low: range.text, high: after(range.text) };
+    case "between":
+      return range;
+    case "atLeast":
+      return { low: range.low };
+    case "atMost":
+      return { high: range.high };
+  }
+};
+
+/** What is left of a range within other bounds; undefined if nothing is. It is open only at one end, where it has no other. */
+const tighterBounds = (range: Bounds, bounds: Bounds): Bounds | undefined => {
+  let { low, high } = range;
+  if (low === undefined || (bounds.low !== undefined && comparePrimary(bounds.low, low) > 0)) low = bounds.low;
+  if (high === undefined || (bounds.high !== undefined && comparePrimary(bounds.high, high) < 0)) high = bounds.high;
+  if (low === undefined || high === undefined)
+    return { low, high, isOpen: bounds.isOpen === true && low === bounds.low && high === bounds.high };
+  if (bounds.isOpen && low === bounds.low) low = bounds.beside ?? low;
+  if (bounds.isOpen && high === bounds.high) high = bounds.beside ?? high;
+  return comparePrimary(low, high) > 0 ? undefined : { low, high };
+};
+
+/** The comparison of a sort key with bounds, whose values are `:s` and `:t`. */
+const comparisonIn = (name: string, { low, high, isOpen }: Bounds): string => {
+  if (low === undefined) return `${name} ${isOpen ? "<" : "<="} :t`;
+  return high === undefined ? `${name} ${isOpen ? ">" : ">="} :s` : `${name} BETWEEN :s AND :t`;
+};
+
 /** The sort keys behind all that are equal to one, in either direction. */
 export const boundsBehind = (catalog: Catalog, { sortKey = "" }: QueryStep, sort: string, descending: boolean): Bounds => {
   const isText = keyType(catalog.layout, sortKey) === "S";
   if (descending) return { high: sort, isOpen: true, beside: isText ? below(sort) : undefined };
   return isText ? { low: above(sort) } : { low: sort, isOpen: true };
+};
+
+/**
+ * The key condition of a Query in other bounds: what is left where an earlier page ended in another partition. Without bounds it is
+ * that of the Query.
+ *
+ * @returns undefined if nothing is within both
+ */
+export const narrowedTo = (
+  catalog: Catalog,
+  { sortKey }: QueryStep,
+  { input, range, isPartition }: BoundQuery,
+  bounds: Bounds,
+): Partial<QueryInput> | undefined => {
+  if (bounds.low === undefined && bounds.high === undefined) return {};
+  const tighter = tighterBounds(boundsOf(range), bounds);
+  if (!tighter) return undefined;
+  const { low, high } = tighter;
+  const names = { ...input.ExpressionAttributeNames };
+  const name = nameIn(names, defined(sortKey, "sort key"), "#s");
+  const type = keyType(catalog.layout, sortKey ?? "");
+  const { ":s": _low, ":t": _high, ...rest } = input.ExpressionAttributeValues ?? {};
+  return {
+    KeyConditionExpression: `${isPartition} AND ${comparisonIn(name, tighter)}`,
+    ...namesOf(names),
+    ExpressionAttributeValues: {
+      ...rest,
+      ...(low === undefined ? {} : { ":s": keyValue(type, low) }),
+      ...(high === undefined ? {} : { ":t": keyValue(type, high) }),
+    },
+  };
 };
 
 /** The length of a SHA-256 in base64. */
@@ -68,7 +145,7 @@ const HASH_LENGTH = 43;
 export const shortName = (key: string): string => (key.length < HASH_LENGTH ? key : createHash("sha256").update(key).digest("base64url"));
 
 /** A page of one node's edges. */
-export interface HopPage extends Omit<QueryPage, "backward" | "bounds"> {
+export interface HopPage extends Omit<QueryPage, "backward" | "narrowed"> {
   /** One of the node's partitions, where its edges are spread over shards. */
   readonly partition: string | undefined;
   readonly livingAt: number | undefined;

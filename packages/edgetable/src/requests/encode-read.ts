@@ -3,7 +3,6 @@ import type { GetStep, QueryStep, HydrateStep } from "../ir/physical-plan.ts";
 import { keyId } from "../ir/write-plan.ts";
 import { comparePrimary, renderTemplate } from "../keys/template.ts";
 import { type Catalog, type Index, kindMarks, projectedAttributes, type Shape, tableAndIndexKeys } from "../schema/catalog.ts";
-import { keyType } from "../schema/layout.ts";
 import type { AttributeValue, BatchGetItemInput, GetItemInput, Key, QueryInput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { loadOnce } from "../util/load-once.ts";
@@ -115,51 +114,6 @@ const rangeOf = ({ sort, sortKey }: QueryStep, row: Row, values: readonly unknow
   return sort.kind === "prefix" ? { kind: "prefix", text } : { kind: "equals", text };
 };
 
-/** Bounds of a sort key, inclusive unless they are open. */
-export interface Bounds {
-  readonly low?: string | undefined;
-  readonly high?: string | undefined;
-  /** True if the one bound is not within. */
-  readonly isOpen?: boolean;
-  /** The text beside an open bound that is within, where a key condition takes inclusive bounds alone. */
-  readonly beside?: string | undefined;
-}
-
-const boundsOf = (range: KeyRange | undefined): Bounds => {
-  switch (range?.kind) {
-    case undefined:
-      return {};
-    case "equals":
-      return { low: range.text, high: range.text };
-    case "prefix":
-      return { low: range.text, high: after(range.text) };
-    case "between":
-      return range;
-    case "atLeast":
-      return { low: range.low };
-    case "atMost":
-      return { high: range.high };
-  }
-};
-
-/** What is left of a range within other bounds; undefined if nothing is. It is open only at one end, where it has no other. */
-const tighterBounds = (range: Bounds, bounds: Bounds): Bounds | undefined => {
-  let { low, high } = range;
-  if (low === undefined || (bounds.low !== undefined && comparePrimary(bounds.low, low) > 0)) low = bounds.low;
-  if (high === undefined || (bounds.high !== undefined && comparePrimary(bounds.high, high) < 0)) high = bounds.high;
-  if (low === undefined || high === undefined)
-    return { low, high, isOpen: bounds.isOpen === true && low === bounds.low && high === bounds.high };
-  if (bounds.isOpen && low === bounds.low) low = bounds.beside ?? low;
-  if (bounds.isOpen && high === bounds.high) high = bounds.beside ?? high;
-  return comparePrimary(low, high) > 0 ? undefined : { low, high };
-};
-
-/** The comparison of a sort key with bounds, whose values are `:s` and `:t`. */
-const comparisonIn = (name: string, { low, high, isOpen }: Bounds): string => {
-  if (low === undefined) return `${name} ${isOpen ? "<" : "<="} :t`;
-  return high === undefined ? `${name} ${isOpen ? ">" : ">="} :s` : `${name} BETWEEN :s AND :t`;
-};
-
 /** The range without a lower bound that is empty: DynamoDB takes no empty value in a key condition, and every key lies above it. */
 const withoutEmpty = (range: KeyRange | undefined): KeyRange | undefined => {
   if (range?.kind === "between" && range.low === "") return { kind: "atMost", high: range.high };
@@ -172,12 +126,12 @@ export interface BoundQuery {
   /** What all its pages have in common. */
   readonly input: QueryInput;
   readonly forward: boolean;
-  /** What every sort key begins with, which the bounds of a page may be a little wider than. */
-  readonly prefix: string;
+  /** The sort keys that it reads; undefined for all. */
+  readonly range: KeyRange | undefined;
+  /** The part of its key condition that names the partition. */
+  readonly isPartition: string;
   /** True if the range is empty: there is nothing to read, and DynamoDB would refuse to. */
   readonly isEmpty: boolean;
-  /** The key condition in other bounds; undefined if they are empty. */
-  readonly within: (bounds: Bounds) => Partial<QueryInput> | undefined;
 }
 
 /** What a Query is bound to. */
@@ -259,25 +213,7 @@ export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt
     ...(step.consistent ? { ConsistentRead: true } : {}),
     ReturnConsumedCapacity: "TOTAL",
   };
-  const within: BoundQuery["within"] = (bounds) => {
-    const tighter = tighterBounds(boundsOf(range), bounds);
-    if (!tighter) return undefined;
-    const { low, high } = tighter;
-    const narrowedNames = { ...names };
-    const name = nameIn(narrowedNames, defined(step.sortKey, "sort key"), "#s");
-    const sortType = keyType(catalog.layout, step.sortKey ?? "");
-    const { ":s": _low, ":t": _high, ...rest } = input.ExpressionAttributeValues ?? {};
-    return {
-      KeyConditionExpression: `${isPartition} AND ${comparisonIn(name, tighter)}`,
-      ...namesOf(narrowedNames),
-      ExpressionAttributeValues: {
-        ...rest,
-        ...(low === undefined ? {} : { ":s": keyValue(sortType, low) }),
-        ...(high === undefined ? {} : { ":t": keyValue(sortType, high) }),
-      },
-    };
-  };
-  return { input, forward: step.forward, prefix: range?.kind === "prefix" ? range.text : "", isEmpty, within };
+  return { input, forward: step.forward, range, isPartition, isEmpty };
 };
 
 /** Which page of a Query. */
@@ -286,20 +222,17 @@ export interface QueryPage {
   readonly start: Key | undefined;
   /** True to read from the other end: pages backwards. */
   readonly backward: boolean;
-  /** What is left of the range where an earlier page ended in another partition. */
-  readonly bounds?: Bounds | undefined;
+  /** A narrower key condition, where an earlier page ended in another partition. */
+  readonly narrowed?: Partial<QueryInput> | undefined;
 }
 
 /** The largest integer of DynamoDB's parameters: 32 bits. */
 const MOST_ITEMS = 2 ** 31 - 1;
 
 /** The input of one page; undefined if nothing can be there. */
-export const pageInput = ({ input, forward, isEmpty, within }: BoundQuery, page: QueryPage): QueryInput | undefined => {
+export const pageInput = ({ input, forward, isEmpty }: BoundQuery, page: QueryPage): QueryInput | undefined => {
   if (isEmpty) return undefined;
-  const { limit, start, backward, bounds } = page;
-  const isNarrowed = bounds !== undefined && (bounds.low !== undefined || bounds.high !== undefined);
-  const narrowed = isNarrowed ? within(bounds) : undefined;
-  if (isNarrowed && !narrowed) return undefined;
+  const { limit, start, backward, narrowed } = page;
   return {
     ...input,
     ...narrowed,
