@@ -129,7 +129,7 @@ export const finishCopyJob = (job: CopyJob): Promise<CopiesChanged> => {
       } catch (error) {
         if (isEdgetableError(error, "job.notFound")) return { items: job.items, cost: job.cost };
         if (!isEdgetableError(error, "job.busy")) throw error;
-        await waitIn(job, Math.min(LOOK, Number(error.details["retryAfter"] ?? 0)));
+        await waitIn(job, Math.min(LOOK, Number(error.details["retryAfter"] ?? LOOK)));
       }
   };
   return job.track(finish());
