@@ -19,7 +19,14 @@ beforeAll(async () => {
         derived: { authors: count({ in: "wrote" }), stars: sum({ parts: "vote", of: "stars" }) },
       }),
     },
-    parts: { vote: part({ of: "post", key: "VOTE#{n:3}", schema: z.object({ n: z.int(), stars: z.int() }), copies: { title: "title" } }) },
+    parts: {
+      vote: part({
+        of: "post",
+        key: "VOTE#{n:3}",
+        schema: z.object({ n: z.int(), stars: z.int(), note: z.string().optional() }),
+        copies: { title: "title" },
+      }),
+    },
     edges: { wrote: edge({ from: "user", to: "post", onDelete: { from: "cascade", to: "cascade" } }) },
   });
 });
@@ -69,4 +76,24 @@ for (const order of ["any", "kept"] as const)
       expect([id, counted(id, "authors")]).toEqual([id, to.size]);
       expect([id, counted(id, "stars")]).toEqual([id, votes(60, 40).filter(({ owner }) => owner.id === id).length]);
     }
+  });
+
+for (const order of ["any", "kept"] as const)
+  test(`of rows that make one item, those that wait for its node are written or fail, whatever comes of the last one, in order ${order}`, async () => {
+    const load = loadOf(lab.driver);
+    const at = (n: number, of: string, long = false) => ({
+      part: "vote" as const,
+      owner: { id: of },
+      row: { n, stars: 1, ...(long && { note: "x".repeat(500_000) }) },
+    });
+    const input = [at(1, "p1"), at(1, "p1", true), at(2, "p2", true), at(2, "p2"), at(3, "p3"), ...posts(1, 4), at(3, "p3", true)];
+    const report = await load(input as never, { order, named: 100 });
+    const items = await lab.items();
+    expect(report.failures.map(({ row, error }) => [row, error.code])).toEqual([
+      [0, "request.itemTooLarge"],
+      [1, "request.itemTooLarge"],
+      [8, "request.itemTooLarge"],
+    ]);
+    expect(report.failed).toBe(3);
+    expect(Object.keys(items).filter((key) => key.includes("VOTE"))).toEqual(["POST#p2 / VOTE#002", "POST#p3 / VOTE#003"]);
   });

@@ -198,6 +198,15 @@ const settle = (waiting: WaitingRows, row: number, { items }: AloneRow): void =>
   if ((waiting.get(id)?.rows.at(-1) ?? Infinity) <= row) waiting.delete(id);
 };
 
+/** Notes that a row has failed: if it waits, the earlier ones of the same item, for which it stands, have failed with it. */
+const drop = (waiting: WaitingRows, row: number, { items }: AloneRow): readonly number[] => {
+  const id = items[0]?.id ?? "";
+  const rows = waiting.get(id)?.rows ?? [];
+  if (rows.at(-1) !== row) return [row];
+  waiting.delete(id);
+  return rows;
+};
+
 /** Keeps a row until its node has come. */
 const awaitNode = (waiting: WaitingRows, row: number, planned: AloneRow, failure: Failure): void => {
   const id = planned.items[0]?.id ?? "";
@@ -239,17 +248,17 @@ const openSender = (session: Session, state: LoadState, { waiting, written }: { 
     const context = contextOf();
     const { write, items } = planned;
     const result = await runWrites(session, [write], context).catch((error: unknown) => {
-      settle(waiting, row, planned);
+      const earlier = drop(waiting, row, planned).filter((one) => one !== row);
+      if (isEdgetableError(error)) failWrite(state, earlier, error);
       throw error;
     });
     countWritten(state, result.ok ? items.length : 0, context.meter.cost);
     const { failure = { reason: "rolledBack" } } = (!result.ok && result.failed[0]) || {};
     if (failure.reason === "endMissing") awaitNode(waiting, row, planned, failure);
-    else {
+    else if (result.ok) {
       settle(waiting, row, planned);
-      if (result.ok) await finishCopies(result.jobs);
-      else refuseRow(state, row, notWritten(failure));
-    }
+      await finishCopies(result.jobs);
+    } else for (const one of drop(waiting, row, planned)) refuseRow(state, one, notWritten(failure));
     written();
   };
 
