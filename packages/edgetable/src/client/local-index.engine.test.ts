@@ -64,9 +64,6 @@ test("a table whose index is a local one fits a model that names it, and is sear
     .where({ ...thread, by: "ann" })
     .rows();
   expect(found).toEqual(["2015", "2017"].map((at) => ({ ...thread, at, by: "ann", message: `in ${at}` })));
-  // The record of the model is read beside the first read of an index.
-  expect(sent.map(({ operation, index }) => [operation, index])).toEqual([
-    ["GetItem", undefined],
-    ["Query", "byAuthor"],
-  ]);
+  // The record of the model is read beside the first read of an index: either may be sent first.
+  expect(sent.map(({ operation, index }) => `${operation} ${index}`).toSorted()).toEqual(["GetItem undefined", "Query byAuthor"]);
 });
