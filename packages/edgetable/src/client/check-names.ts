@@ -84,10 +84,10 @@ export const checkEdgeFilter = (driver: Driver, edge: string, filter: Readonly<R
   for (const where of filtersIn(filter, "where")) {
     checkEdgeFields(driver, edge, attributesIn(Object.keys(where)));
     for (const end of ["from", "to"] as const) {
+      if (where[end] === undefined) continue;
       const known = ["type", ...entry[end].flatMap((type) => defined(driver.catalog.ends[type], type).idFields)];
-      const of = { kind: "edge", name: edge } as const;
       const within = (names: readonly string[]): readonly string[] => names.map((name) => `${end}.${name}`);
-      if (where[end] !== undefined) checkNames(within(namesIn(where[end], `where.${end}`)), of, within(known));
+      checkNames(within(namesIn(where[end], `where.${end}`)), { kind: "edge", name: edge }, within(known));
     }
   }
 };
