@@ -249,6 +249,23 @@ describe("the time", () => {
     expect(await watched.where({ expiresAt: { gt: time! + 0.5 } }).count()).toBe(0);
   });
 
+  test("is compared with a Date to its milliseconds, in filters and in conditions of writes", async () => {
+    const stored = seconds() + 5;
+    const codes = db.user(ada).parts("code");
+    const isThere = async (expiresAt: object): Promise<void> => {
+      const expected = Object.entries(expiresAt).every(([operator, date]) => {
+        const time = (date as Date).getTime() / 1000;
+        return { gt: stored > time, gte: stored >= time, lt: stored < time, lte: stored <= time, eq: stored === time }[operator];
+      });
+      expect(await codes.where({ expiresAt }).count(), JSON.stringify(expiresAt)).toBe(expected ? 1 : 0);
+      const written = await db.code.update(ada, { code: "b" }, { expiresAt: new Date(stored * 1000) }, { if: { expiresAt } });
+      expect(written.ok, JSON.stringify(expiresAt)).toBe(expected);
+    };
+    for (const milliseconds of [-500, 0, 500])
+      for (const operator of ["gt", "gte", "lt", "lte", "eq"]) await isThere({ [operator]: new Date(stored * 1000 + milliseconds) });
+    await isThere({ gte: new Date(-1500), lt: new Date(Date.UTC(9999, 0)) });
+  });
+
   test("takes no addition, which would date from 1970 where there is none", async () => {
     const adding = async () => db.session.update({ id: "ever" }, { add: { expiresAt: 3600 } });
     await expect(adding()).rejects.toMatchObject({ code: "request.unsupportedValue" });

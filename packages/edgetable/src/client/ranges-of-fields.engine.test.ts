@@ -143,3 +143,45 @@ test("a bound with the delimiter leaves out no key of values that may hold it", 
     .rows();
   expect(found.map(({ x }) => x).toSorted()).toEqual(["a", "a#", "a#b"]);
 });
+
+test.each(["own", "adopted"])("filters and conditions of writes take bounds that the key cannot write (%s layout)", async (place) => {
+  const graph = defineGraph({
+    table: engine.freshTableName("bounds"),
+    nodes: { shelf: node({ key: "SHELF#{n:3}", schema: z.object({ n: z.int(), name: text }) }) },
+    ...(place === "own"
+      ? { indexes: { byName: { entries: { shelf: "name" } } } }
+      : {
+          layout: {
+            partitionKey: "PK",
+            sortKey: "SK",
+            indexes: { byName: { partitionKey: "GP", sortKey: "GS" } },
+            nodes: { shelf: { keys: { SK: "SHELF", GP: "SHELVES", GS: "{name}" } } },
+          },
+        }),
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const values = [0, 7, 8, 999];
+  for (const n of values) await db.shelf.create({ n, name: "a" }).orThrow();
+  const numbers = [-3, -0.5, 0, 7, 7.5, 999, 999.5, 1000, 7n];
+  const filters = [
+    ...numbers.flatMap((operand) => ranges.map((operator) => ({ operator, operand }))),
+    ...numbers.flatMap((low) => numbers.map((high) => ({ operator: "between" as const, operand: [low, high] as const }))),
+  ];
+  for (const { operator, operand } of filters) {
+    const one = { [operator]: operand };
+    const isWithin = (n: number): boolean =>
+      operator === "between"
+        ? fulfils(n, "gte", (operand as readonly Operand[])[0]!) && fulfils(n, "lte", (operand as readonly Operand[])[1]!)
+        : fulfils(n, operator, operand as Operand);
+    const search = db
+      .find("shelf")
+      .where({ name: "a", or: [{ n: one }, { n: one }] })
+      .using("byName");
+    const found = (await search.rows()).map(({ n }) => n).toSorted((a, b) => a - b);
+    expect(found, `${operator} ${String(operand)}`).toEqual(values.filter(isWithin));
+    expect(await search.count()).toBe(found.length);
+    const outcome = await db.shelf.update({ n: 7 }, { name: "a" }, { if: { n: one } });
+    expect(outcome.ok, `if ${operator} ${String(operand)}`).toBe(isWithin(7));
+  }
+});

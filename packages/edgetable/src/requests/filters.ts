@@ -20,9 +20,14 @@ import { attributeOf, encodeField } from "./encode-item.ts";
 import { after, type Filters, type KeyRange, type Placeholders } from "./expression.ts";
 import { oldValue } from "./former-fields.ts";
 
-/** An operand as the field's attribute holds it. A time of expiry is compared with any number, though it is a whole one itself. */
-const encodeOperand = (shape: Shape, field: string, value: unknown): AttributeValue =>
-  value instanceof Date ? encodeField(shape, field, value) : encodeValue(value, field);
+/**
+ * An operand as the field's attribute holds it. A time of expiry is compared with any number of seconds, though it is a whole one
+ * itself.
+ */
+const encodeOperand = (shape: Shape, field: string, value: unknown): AttributeValue => {
+  if (!(value instanceof Date)) return encodeValue(value, field);
+  return field === shape.ttl && shape.dates.includes(field) ? { N: String(value.getTime() / 1000) } : encodeField(shape, field, value);
+};
 
 /** An attribute and how a value of the field looks in it. */
 interface Place {
@@ -78,6 +83,57 @@ const compareExpression = (place: Place, { condition, value }: Comparison, names
 
 const ranges: ReadonlySet<ComparisonOperator> = new Set(["lt", "lte", "gt", "gte", "between"]);
 
+interface Bound {
+  readonly value: unknown;
+  readonly inclusive: boolean;
+}
+
+/** The greatest number that zero-padded digits write. */
+const greatestOf = (width: number): number => Math.min(10 ** width - 1, Number.MAX_SAFE_INTEGER);
+
+/**
+ * A bound that the field can write and that holds for the same of its values: zero-padded digits write whole numbers from 0 to a
+ * greatest one. Undefined if it holds for none.
+ */
+const writableBound = (format: FieldFormat | undefined, isLow: boolean, bound: Bound): Bound | undefined => {
+  const padded = format?.kind === "either" ? format.formats.find(({ kind }) => kind === "padded") : format;
+  if (padded?.kind !== "padded" || !isNumber(bound.value)) return bound;
+  const given = Number(bound.value);
+  const nearest = isLow ? Math.ceil(given) : Math.floor(given);
+  const most = greatestOf(padded.width);
+  if (isLow ? nearest > most : nearest < 0) return undefined;
+  if (nearest < 0 || nearest > most) return { value: isLow ? 0 : most, inclusive: true };
+  return nearest === given ? bound : { value: nearest, inclusive: true };
+};
+
+/** A range whose bounds the format can write and that holds for the same of its values. */
+const writableRange = (format: FieldFormat, comparison: Comparison): Comparison => {
+  const { condition, value } = comparison;
+  const { operator } = condition;
+  if (format.kind !== "padded") return comparison;
+  const as = (other: ComparisonOperator, operand: unknown): Comparison => ({
+    ...comparison,
+    condition: { ...condition, operator: other },
+    value: operand,
+  });
+  const isBetween = operator === "between";
+  const inclusive = operator !== "gt" && operator !== "lt";
+  const bounds = (isBetween ? (value as readonly unknown[]) : [value]).map((one, at) => {
+    const isLow = isBetween ? at === 0 : operator === "gt" || operator === "gte";
+    return { isLow, bound: writableBound(format, isLow, { value: one, inclusive }) };
+  });
+  const none = bounds.find(({ bound }) => !bound);
+  if (none) return none.isLow ? as("gt", greatestOf(format.width)) : as("lt", 0);
+  if (isBetween)
+    return as(
+      operator,
+      bounds.map(({ bound }) => bound?.value),
+    );
+  const [{ isLow, bound }] = bounds as [(typeof bounds)[number]];
+  if (bound?.inclusive) return as(isLow ? "gte" : "lte", bound.value);
+  return as(isLow ? "gt" : "lt", bound?.value);
+};
+
 // A field that a computed attribute carries: whole when it is the only field, else its beginning. A key may hold the field in
 // several forms, of which one can be read.
 const compareCarried = (comparison: Comparison, names: Placeholders): string => {
@@ -106,7 +162,8 @@ const compareCarried = (comparison: Comparison, names: Placeholders): string => 
     }
     return keyValue(template.type, text);
   };
-  if (operator === "exists" || alone || open) return compareExpression({ attribute, encode }, comparison, names);
+  const asked = isRange && first ? writableRange(first.format, comparison) : comparison;
+  if (operator === "exists" || alone || open) return compareExpression({ attribute, encode }, asked, names);
   if (!isWhole || (operator !== "eq" && operator !== "ne")) return fail();
   return `${operator === "ne" ? "NOT " : ""}begins_with(${names.name(attribute)}, ${names.value(encode(value))})`;
 };
@@ -123,7 +180,7 @@ const compareForms = (comparison: Comparison, names: Placeholders): string => {
   const place = (attribute: string, former = false): Place => ({
     attribute,
     within,
-    encode: (value) => encodeField(shape, whole, former ? oldValue(shape, path, value) : value),
+    encode: (value) => encodeOperand(shape, whole, former ? oldValue(shape, path, value) : value),
   });
   const inNew = (): string => compareExpression(place(now), comparison, names);
   if (!retyping && old === now) return inNew();
@@ -211,11 +268,6 @@ const tighten = (bounds: Bounds, low: string | undefined, high: string | undefin
   if (high !== undefined && (bounds.high === undefined || comparePrimary(high, bounds.high) < 0)) bounds.high = high;
 };
 
-interface Bound {
-  readonly value: unknown;
-  readonly inclusive: boolean;
-}
-
 const NUMBERS: readonly FieldFormat["kind"][] = ["number", "padded", "plain"];
 
 const formatOf = ({ whole, path }: Range): FieldFormat | undefined => {
@@ -227,21 +279,6 @@ const formatOf = ({ whole, path }: Range): FieldFormat | undefined => {
 const mixesNumbers = (format: FieldFormat | undefined): boolean => {
   const numbers = format?.kind === "either" ? format.formats.filter(({ kind }) => NUMBERS.includes(kind)) : [];
   return numbers.length > 1 || numbers[0]?.kind === "plain";
-};
-
-/**
- * A bound that the field can write and that holds for the same of its values: zero-padded digits write whole numbers from 0 to a
- * greatest one. Undefined if it holds for none.
- */
-const writableBound = (format: FieldFormat | undefined, isLow: boolean, bound: Bound): Bound | undefined => {
-  const padded = format?.kind === "either" ? format.formats.find(({ kind }) => kind === "padded") : format;
-  if (padded?.kind !== "padded" || !isNumber(bound.value)) return bound;
-  const given = Number(bound.value);
-  const nearest = isLow ? Math.ceil(given) : Math.floor(given);
-  const most = Math.min(10 ** padded.width - 1, Number.MAX_SAFE_INTEGER);
-  if (isLow ? nearest > most : nearest < 0) return undefined;
-  if (nearest < 0 || nearest > most) return { value: isLow ? 0 : most, inclusive: true };
-  return nearest === given ? bound : { value: nearest, inclusive: true };
 };
 
 const applyBound = (bounds: Bounds, isLow: boolean, given: Bound): void => {
