@@ -162,6 +162,21 @@ describe("items", () => {
     },
   });
 
+  test.each([
+    ["type", false],
+    ["attributes", { owner: "Owner" }],
+    ["match", { name: { exists: true } }],
+    ["fill", { name: ["{owner}"] }],
+  ])("a reference edge has no item to which %s would apply", (setting, value) => {
+    const schema = z.object({ owner: text });
+    const references = { edges: { owns: edge({ from: "team", to: "user", stored: "reference", by: { id: "owner" }, schema } as never) } };
+    const layout = { indexes: reverse, edges: { owns: { keys: { G1: "{to}", G2: "{from}" }, [setting]: value } } };
+    expect(found(inLayout(layout, references), "setting")).toMatchObject({
+      place: `layout.edges.owns.${setting}`,
+      message: expect.stringContaining(`layout.nodes.team.${setting}`) as string,
+    });
+  });
+
   test("what agrees is no finding", () => {
     expect(checkModel(referenceInLayout({ G2: "{from}" }))).toEqual([]);
     expect(

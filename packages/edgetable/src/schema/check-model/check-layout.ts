@@ -4,7 +4,7 @@ import { didYouMean } from "../../util/did-you-mean.ts";
 import { endKey, expand, fieldNames, parseKey, underPath, withFieldNames, type KeyContext } from "../build-catalog.ts";
 import { keyAttributes, nameList } from "../catalog.ts";
 import { defaultLayout } from "../default-layout.ts";
-import { endTypes, type AnyNode, type AnyPart, type GraphDefinition } from "../definition.ts";
+import { endTypes, type AnyEdge, type AnyNode, type AnyPart, type GraphDefinition } from "../definition.ts";
 import type { EdgeLayout, IndexLayout, Layout } from "../layout.ts";
 import { attributesOf } from "../facts.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
@@ -190,6 +190,21 @@ const checkKeyed = (key: KeyTemplate, scope: Scope, report: Report): boolean => 
   return isValid;
 };
 
+/** Settings of the item, which a reference edge has none of: its index keys are on its source's item. */
+const OF_ITEMS = ["type", "attributes", "match", "fill"] as const;
+
+const checkReference = (name: string, { from }: AnyEdge, item: EdgeLayout | undefined, report: Report): void => {
+  for (const setting of OF_ITEMS)
+    if (item?.[setting] !== undefined) {
+      const places = endTypes(from).map((type) => `layout.nodes.${type}.${setting}`);
+      report(
+        "setting",
+        `layout.edges.${name}.${setting}`,
+        `"${name}" is stored as a reference and has no item of its own. Declare it for the item of its source: ${places.join(", ")}.`,
+      );
+    }
+};
+
 // Edgetable's own layout is derived from the model and needs no check.
 const OWN_LAYOUT: Layout = { partitionKey: "pk", sortKey: "sk" };
 
@@ -220,6 +235,7 @@ export const checkTemplates = (definition: GraphDefinition, report: Report): voi
   each(definition.edges, (name, edge) => {
     if (![...endTypes(edge.from), ...endTypes(edge.to)].every((type) => valid.has(type))) return;
     const item = layout.edges?.[name];
+    if (edge.stored === "reference") checkReference(name, edge, item, report);
     const about = { ...base, item, of: `"${name}"` };
     for (const from of endTypes(edge.from))
       for (const to of endTypes(edge.to)) {
