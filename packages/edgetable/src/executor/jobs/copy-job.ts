@@ -116,8 +116,8 @@ export const runCopyJob = (job: CopyJob): Promise<CopiesChanged> => job.track(ru
 const LOOK = 500;
 
 /**
- * Runs a job that a write has just begun to its end, whoever gets there: a process that resumes jobs may have taken it over, and
- * this one may have lost its lease and go on.
+ * Waits until a job that a write has just begun has ended. This process runs it, and takes it again where it has lost its lease;
+ * while another process has it, this one looks again and again.
  *
  * @throws {execute.aborted} {execute.timeout}
  */
