@@ -41,6 +41,13 @@ const plainValue = (value: DuckDBValue): unknown => {
 /** A text as a SQL literal. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
+/**
+ * Rows of Parquet files, for a FROM clause. A folder above them may be called `year=2024`: it is no column of theirs.
+ *
+ * @param path a file, or a pattern
+ */
+export const parquet = (path: string): string => `read_parquet(${literal(path)}, hive_partitioning = false)`;
+
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
 
 /** An error of the machine (disk, memory) as Edgetable's own; any other error as it is. */

@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { EdgetableError, type Catalog, type ScanReport, type ScanTable } from "edgetable";
-import { literal, machineError, openDuckDb, type Database, type EngineLimits } from "./duckdb.ts";
+import { literal, machineError, openDuckDb, parquet, type Database, type EngineLimits } from "./duckdb.ts";
 import { cellTables, writeCells } from "./grid-cells.ts";
 import { namer } from "./lake-tables.ts";
 import { lakeFile, lakeVersion, type LakeFile, type StoredTable } from "./lake.ts";
@@ -13,6 +13,8 @@ import { Staging, type ScannedRow } from "./staging.ts";
 export interface Scannable {
   readonly catalog: Catalog;
   readonly scan: ScanTable<object>;
+  /** Tells an export from another one and from the live table: an interrupted extraction is resumed from the same source only. @default the live table */
+  readonly source?: string;
 }
 
 /** The progress of an extraction. */
@@ -76,7 +78,7 @@ const writeLake = async (
     await database.run(
       `copy (${staging.select(staged, resumed)}) to ${literal(join(folder, name))} (format parquet, file_size_bytes '256MB', overwrite_or_ignore true)`,
     );
-    const [counted] = await database.rows(`select count(*) as rows from read_parquet(${literal(join(folder, name, "*.parquet"))})`);
+    const [counted] = await database.rows(`select count(*) as rows from ${parquet(join(folder, name, "*.parquet"))}`);
     const stored: StoredTable["columns"][number][] = [];
     for (const [at, { name: column, attribute, within }] of columns.entries())
       stored.push({ name: column, attribute, type: staged.types[at] ?? "text", ...(within ? { within } : {}) });
@@ -120,7 +122,7 @@ export const extract = async (source: Scannable, options: ExtractOptions): Promi
   const database = await openDuckDb(stagingFile, options);
   let complete = false;
   try {
-    const staging = new Staging(database, source.catalog, unfit);
+    const staging = new Staging(database, source, unfit);
     const from = await staging.open();
     const scan = source.scan({
       segments,

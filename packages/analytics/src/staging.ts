@@ -38,6 +38,7 @@ const stagingName = (table: string): string => quoted(`staged_${table}`);
 export class Staging {
   readonly #database: Database;
   readonly #catalog: Catalog;
+  readonly #source: string | undefined;
   readonly #unfit: "refuse" | "null";
   readonly #staged: ReadonlyMap<string, Staged>;
   /** By node type: the edges that are stored in the node's item. */
@@ -45,9 +46,10 @@ export class Staging {
   readonly unfit: Record<string, number> = {};
   rows = 0;
 
-  constructor(database: Database, catalog: Catalog, unfit: "refuse" | "null") {
+  constructor(database: Database, { catalog, source }: { readonly catalog: Catalog; readonly source?: string }, unfit: "refuse" | "null") {
     this.#database = database;
     this.#catalog = catalog;
+    this.#source = source;
     this.#unfit = unfit;
     this.#staged = new Map(
       lakeTables(catalog).map((table) => [
@@ -74,9 +76,10 @@ export class Staging {
     return [...this.#staged.values()];
   }
 
-  /** Creates the staging tables, or reuses those of an interrupted extraction of the same model and returns its position. */
+  /** Creates the staging tables, or reuses those of an interrupted extraction of the same model and source and returns its position. */
   async open(): Promise<string | undefined> {
-    const model = JSON.stringify([this.#catalog.table, this.tables.map(({ table }) => table)]);
+    // In another source, the rows before a position are not the same ones.
+    const model = JSON.stringify([this.#catalog.table, this.#source ?? null, this.tables.map(({ table }) => table)]);
     await this.#database.run("create table if not exists progress (model varchar, position varchar, types varchar)");
     const [progress] = await this.#database.rows("select * from progress");
     // Rows without a position cannot be continued: the whole table was read, and the lake was not written. They would come twice.

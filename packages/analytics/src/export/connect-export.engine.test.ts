@@ -129,7 +129,7 @@ const writeExport = async ({ lines, name = "0001", summary = {}, format = "json"
     tableArn: "arn:aws:dynamodb:eu-central-1:1:table/Shop",
     exportTime: "2024-06-01T00:00:00Z",
     outputFormat: format === "ion" ? "ION" : "DYNAMODB_JSON",
-    itemCount: 0,
+    itemCount: lines.flat().length,
     ...summary,
   });
   await writeFile(join(path, "manifest-summary.json"), text);
@@ -161,6 +161,35 @@ test.each(["json", "ion"] as const)("a full export in %s holds what the live tab
   expect(await rowsOf(source)).toEqual(live);
   await source.close();
   expect(live).toMatchObject({ customer: { length: 30 }, placed: { length: 30 }, friend_of: { length: 29 }, line: { length: 30 } });
+});
+
+test("an extraction goes on from the export that was interrupted, and from no other", async () => {
+  const before = await connectExport(shop, await writeExport({ lines: fullLines("json") }));
+  const into = join(folder, "lake");
+  // An error in the middle leaves the staging file, with the position of the rows before it.
+  const failing = {
+    catalog: before.catalog,
+    source: before.source!,
+    scan: (settings: Parameters<typeof before.scan>[0]) => {
+      const scan = before.scan(settings);
+      const rows = async function* () {
+        let at = 0;
+        for await (const row of scan) {
+          if (at++ === 20) throw new Error("interrupted");
+          yield row;
+        }
+      };
+      return Object.assign(rows(), { report: () => ({ ...scan.report(), position: POSITION }) });
+    },
+  };
+  const POSITION = Buffer.from(JSON.stringify(["Shop", 1, 1, { 0: { pk: { S: "ORDER#O5" }, sk: { S: "#" } } }])).toString("base64url");
+  await expect(extract(failing as never, { into, segments: 1 })).rejects.toThrow("interrupted");
+  const after = await connectExport(shop, await writeExport({ name: "0002", lines: fullLines("json") }));
+  expect(await extract(after, { into })).toMatchObject({ resumed: false });
+  const lake = await openLake(into);
+  expect(lake.tables.find(({ name }) => name === "order_")).toMatchObject({ rows: 30 });
+  lake.close();
+  await Promise.all([before.close(), after.close()]);
 });
 
 test("values keep their types and digits", async () => {
@@ -235,6 +264,32 @@ describe("increments", () => {
     lake.close();
   });
 
+  test("that begin after the exports before them end are refused: changes in between are in none of them", async () => {
+    const full = await writeExport({ lines: fullLines("json") });
+    const span = (name: string, exportFromTime: string, exportToTime: string) =>
+      writeExport({ name, summary: { ...incremental, exportFromTime, exportToTime }, lines: [[]] });
+    const first = await span("0002", "2024-05-31T23:00:00Z", "2024-06-01T23:00:00Z");
+    const second = await span("0003", "2024-06-01T23:00:00Z", "2024-06-02T23:00:00Z");
+    const third = await span("0004", "2024-06-02T23:00:00Z", "2024-06-03T23:00:00Z");
+    await expect(connectExport(shop, full, { increments: [third, first] })).rejects.toMatchObject({
+      code: "analytics.export",
+      message: expect.stringContaining("no changes from 2024-06-01T23:00:00.000Z to 2024-06-02T23:00:00.000Z") as string,
+    });
+    await expect(connectExport(shop, full, { increments: [second] })).rejects.toMatchObject({ code: "analytics.export" });
+    await (await connectExport(shop, full, { increments: [third, first, second] })).close();
+  });
+
+  test("from before the full export bring no item back that was deleted by then", async () => {
+    const full = await writeExport({ lines: fullLines("json") });
+    const keys = { pk: { S: "ORDER#OLD" }, sk: { S: "#" } };
+    const order = items.find((item) => (item["pk"] as { S: string }).S === "ORDER#O1" && (item["sk"] as { S: string }).S === "#")!;
+    const line = change("json")("2024-05-31T10:00:00Z", keys, { ...order, ...keys });
+    const early = await writeExport({ name: "0002", summary: incremental, lines: [[line]] });
+    const source = await connectExport(shop, full, { increments: [early] });
+    expect(await rowsOf(source)).toMatchObject({ order_: { length: 30 } });
+    await source.close();
+  });
+
   test("of a line without the time of its write are refused", async () => {
     const line = JSON.stringify({ Keys: { pk: { S: "ORDER#O1" }, sk: { S: "#" } } });
     const increment = await writeExport({ name: "0002", summary: incremental, lines: [[line]] });
@@ -302,6 +357,19 @@ describe("refuses", () => {
     expect(await refused(await writeExport({ lines: [[JSON.stringify({ Item: { id: { S: "1" } } })]] }))).toContain(
       'lacks the key attribute "pk"',
     );
+  });
+
+  test("a manifest that names fewer items than the summary, or a file without its count", async () => {
+    const path = await writeExport({ lines: fullLines("json") });
+    const file = join(path, "manifest-files.json");
+    const [first = "", ...others] = (await readFile(file, "utf8")).split("\n");
+    await rm(join(path, "manifest-files.checksum"));
+    for (const text of ["", first, others.join("\n")]) {
+      await writeFile(file, text);
+      expect(await refused(path)).toContain("files are missing");
+    }
+    await writeFile(file, [first.replace(/"itemCount":\d+,/, ""), ...others].join("\n"));
+    expect(await refused(path)).toContain("does not say how many items the file holds");
   });
 
   test("a manifest that was changed", async () => {

@@ -50,6 +50,27 @@ const canonical = (number: string): string => {
   return `${sign === "-" ? "-" : ""}${kept}e${Number(power) - fraction.length + digits.length - kept.length}`;
 };
 
+/**
+ * Refuses increments that leave out a span after the full export: what changed in it is in none of them.
+ *
+ * @throws {analytics.export} naming the span, as far as the summaries tell moments
+ */
+const checkSpans = ([full, ...increments]: readonly ExportManifest[]): void => {
+  const inOrder = increments.toSorted((a, b) => Number(a.beginsAt - b.beginsAt));
+  let reached = full?.takenAt ?? 0n;
+  const shown = (micros: bigint): string => new Date(Number(micros / 1000n)).toISOString();
+  for (const { folder, beginsAt, takenAt } of inOrder) {
+    if (reached > 0n && beginsAt > reached)
+      throw new EdgetableError(
+        "analytics.export",
+        `The exports hold no changes from ${shown(reached)} to ${shown(beginsAt)}, where ${folder} begins. Name the incremental exports of that time too.`,
+        { details: { folder, from: shown(reached), to: shown(beginsAt) } },
+      );
+    // Where an export does not say when it ends, nobody can tell what follows it.
+    reached = takenAt === 0n ? 0n : reached > takenAt ? reached : takenAt;
+  }
+};
+
 const pageItems = 1000;
 
 /**
@@ -65,8 +86,11 @@ const stage = async (
   await database.run("create table changes (key varchar, written hugeint, place bigint, item varchar)");
   const appender = await database.connection.createAppender("changes");
   let place = 0;
+  const takenAt = manifests[0]?.takenAt ?? 0n;
   for (const manifest of manifests) {
     for await (const { key, after, writtenAt } of readChanges(manifest)) {
+      // What was written before the full export was taken is in it already; what was deleted by then must not come back.
+      if (writtenAt !== undefined && writtenAt <= takenAt) continue;
       const of = key ?? after!;
       const missing = keys.find((attribute) => of[attribute] === undefined);
       if (missing !== undefined)
@@ -76,7 +100,6 @@ const stage = async (
           { details: { tableArn: manifest.tableArn, attribute: missing, item: Object.keys(of) } },
         );
       appender.appendVarchar(JSON.stringify(keys.map((attribute) => plainKey(of[attribute]))));
-      // What was written before the full export was taken is in it already.
       appender.appendHugeInt(writtenAt ?? manifest.takenAt);
       appender.appendBigInt(BigInt(place++));
       if (after) appender.appendVarchar(JSON.stringify(after));
@@ -150,6 +173,7 @@ export const connectExport = async (graph: AnyGraph, folder: string, options: Ex
     throw new EdgetableError("analytics.export", `The exports are of two tables: ${full!.tableArn} and ${strange.tableArn}.`, {
       details: { tables: [full!.tableArn, strange.tableArn] },
     });
+  checkSpans(exports);
   const nameIn = (arn: string): string => arn.slice(arn.lastIndexOf("/") + 1);
   // An older summary may not name its table.
   if (full!.tableArn !== "" && nameIn(full!.tableArn) !== nameIn(table))
@@ -173,5 +197,6 @@ export const connectExport = async (graph: AnyGraph, folder: string, options: Ex
     throw error;
   }
   const db = graph.connect({ transport: exportTransport(database, keys, close) });
-  return { catalog: graph.catalog, scan: db.scan as Scannable["scan"], exports, close: () => db.close() };
+  const source = exports.map(({ fingerprint }) => fingerprint).join(" ");
+  return { catalog: graph.catalog, scan: db.scan as Scannable["scan"], source, exports, close: () => db.close() };
 };

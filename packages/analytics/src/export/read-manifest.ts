@@ -18,8 +18,12 @@ export interface ExportManifest {
   readonly format: "DYNAMODB_JSON" | "ION";
   readonly kind: "full" | "incremental";
   readonly items: number;
-  /** The moment that a full export shows, in microseconds since 1970; 0 where the summary does not say. */
+  /** The moment that the export shows, of an incremental one the end of its changes: microseconds since 1970; 0 where the summary does not say. */
   readonly takenAt: bigint;
+  /** When the changes of an incremental export begin, in microseconds since 1970; 0 where the summary does not say. */
+  readonly beginsAt: bigint;
+  /** What tells the export from others: its table, moments and files. */
+  readonly fingerprint: string;
   readonly files: readonly DataFile[];
 }
 
@@ -29,6 +33,8 @@ interface Summary {
   readonly exportType?: string;
   readonly itemCount?: number;
   readonly exportTime?: string;
+  readonly exportFromTime?: string;
+  readonly exportToTime?: string;
 }
 
 interface FileLine {
@@ -40,6 +46,9 @@ interface FileLine {
 const refuse = (message: string, details: Readonly<Record<string, unknown>>, cause?: unknown): never => {
   throw new EdgetableError("analytics.export", message, { details, ...(cause === undefined ? {} : { cause }) });
 };
+
+/** A moment of a summary in microseconds since 1970; 0 where it does not say. */
+const microseconds = (text = ""): bigint => BigInt(Date.parse(text) || 0) * 1000n;
 
 const readText = (path: string): Promise<string> =>
   readFile(path, "utf8").catch((cause: unknown) => refuse(`The export lacks ${basename(path)}: ${path} cannot be read.`, { path }, cause));
@@ -87,7 +96,7 @@ export const readManifest = async (given: string): Promise<ExportManifest> => {
       refuse(`${name}.json does not fit its checksum: the export is damaged or was changed. Copy it again.`, { path, wanted, md5 });
   }
   const summary = jsonIn(summaryText, "manifest-summary.json") as Summary;
-  const { tableArn = "", outputFormat = "DYNAMODB_JSON", exportType, itemCount = 0, exportTime = "" } = summary;
+  const { tableArn = "", outputFormat = "DYNAMODB_JSON", exportType, itemCount } = summary;
   if (outputFormat !== "DYNAMODB_JSON" && outputFormat !== "ION")
     refuse(`The export's format ${outputFormat} is not known; it must be DYNAMODB_JSON or ION.`, { outputFormat });
   const lines = filesText.split("\n").filter((line) => line.trim() !== "");
@@ -102,16 +111,29 @@ export const readManifest = async (given: string): Promise<ExportManifest> => {
       return refuse(`The export names ${entry.dataFileS3Key}, and the file is missing. Copy the whole export.`, {
         file: entry.dataFileS3Key,
       });
+    if (typeof entry.itemCount !== "number")
+      return refuse(
+        `Line ${at + 1} of manifest-files.json does not say how many items the file holds (itemCount). Copy the export again.`,
+        { line: at + 1 },
+      );
     return { path, items: entry.itemCount, md5: entry.md5Checksum };
   });
+  const held = files.reduce((sum, { items }) => sum + items, 0);
+  if (itemCount !== undefined && itemCount !== held)
+    refuse(
+      `manifest-summary.json names ${itemCount} items, and the files in manifest-files.json hold ${held}: files are missing. Copy the whole export.`,
+      { folder, itemCount, held },
+    );
   const kind = exportType === "INCREMENTAL_EXPORT" ? "incremental" : "full";
   return {
     folder,
     tableArn,
     format: outputFormat as ExportManifest["format"],
     kind,
-    items: itemCount,
-    takenAt: BigInt(Date.parse(exportTime) || 0) * 1000n,
+    items: held,
+    takenAt: microseconds(kind === "full" ? summary.exportTime : summary.exportToTime),
+    beginsAt: microseconds(summary.exportFromTime),
+    fingerprint: createHash("sha256").update(summaryText).update(filesText).digest("hex"),
     files,
   };
 };
