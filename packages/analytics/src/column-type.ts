@@ -19,6 +19,8 @@ export const sqlTypes: Readonly<Record<ColumnType, string>> = {
 };
 
 const int64 = 2n ** 63n;
+// The digits of the widest decimal.
+const wide = 10n ** 38n;
 const isInt64 = (value: unknown): boolean => Number.isSafeInteger(value) || (typeof value === "bigint" && value >= -int64 && value < int64);
 const isList = (value: unknown): value is Iterable<unknown> => Array.isArray(value) || value instanceof Set;
 const every = (value: Iterable<unknown>, fits: (one: unknown) => boolean): boolean => [...value].every(fits);
@@ -28,7 +30,7 @@ const isNumber = (value: unknown): boolean => typeof value === "number";
 const fitting: Readonly<Record<ColumnType, (value: unknown) => boolean>> = {
   text: isText,
   integer: isInt64,
-  whole: (value) => Number.isSafeInteger(value) || typeof value === "bigint",
+  whole: (value) => Number.isSafeInteger(value) || (typeof value === "bigint" && value > -wide && value < wide),
   number: (value) => isNumber(value) || typeof value === "bigint",
   boolean: (value) => typeof value === "boolean",
   timestamp: (value) => value instanceof Date,
@@ -86,6 +88,7 @@ interface ZodDefinition {
   readonly element?: ZodSchema;
   readonly valueType?: ZodSchema;
   readonly values?: readonly unknown[];
+  readonly entries?: Readonly<Record<string, unknown>>;
 }
 interface ZodSchema {
   readonly def?: ZodDefinition;
@@ -111,8 +114,10 @@ const zodType = ({ def = {} }: ZodSchema): ColumnType | undefined => {
   switch (def.type) {
     case "string":
     case "template_literal":
-    case "enum":
       return "text";
+    case "enum":
+      // An enum of TypeScript may be of numbers.
+      return Object.values(def.entries ?? {}).every(isText) ? "text" : undefined;
     case "literal":
       return def.values?.every(isText) ? "text" : undefined;
     case "number":
@@ -164,6 +169,8 @@ const jsonType = ({ type, items }: JsonSchema): ColumnType | undefined => {
 
 interface ValibotSchema {
   readonly type?: string;
+  readonly kind?: string;
+  readonly options?: readonly unknown[];
   readonly wrapped?: ValibotSchema;
   readonly item?: ValibotSchema;
   readonly value?: ValibotSchema;
@@ -172,7 +179,6 @@ interface ValibotSchema {
 
 const valibotTypes: Readonly<Record<string, ColumnType>> = {
   string: "text",
-  picklist: "text",
   number: "number",
   bigint: "whole",
   boolean: "boolean",
@@ -183,10 +189,14 @@ const valibotTypes: Readonly<Record<string, ColumnType>> = {
   tuple: "json",
 };
 
-const valibotType = ({ type = "", wrapped, item, value, pipe }: ValibotSchema): ColumnType | undefined => {
-  // A transformation gives whatever it likes.
-  if (pipe?.some((step) => step.type === "transform")) return undefined;
+/** Transformations of texts that give texts. */
+const textual = /^(?:trim|trim_start|trim_end|to_lower_case|to_upper_case|normalize)$/;
+
+const valibotType = ({ type = "", wrapped, item, value, pipe, options }: ValibotSchema): ColumnType | undefined => {
+  // Any other transformation gives whatever it likes.
+  if (pipe?.some((step) => step.kind === "transformation" && !textual.test(step.type ?? ""))) return undefined;
   if (wrapped) return valibotType(wrapped);
+  if (type === "picklist") return options?.every(isText) ? "text" : undefined;
   if (type === "array") return listOf(valibotType(item ?? {})) ?? "json";
   if (type === "set") return listOf(valibotType(value ?? {})) ?? "json";
   if (type === "number" && pipe?.some((step) => step.type === "integer" || step.type === "safe_integer")) return "integer";

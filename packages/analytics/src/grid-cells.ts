@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Catalog } from "edgetable";
 import { nodeText } from "edgetable/check";
-import { type Database, literal } from "./duckdb.ts";
+import { type Database, literal, parquet } from "./duckdb.ts";
 import type { LakeTable } from "./lake-tables.ts";
 import type { StoredColumn, StoredTable } from "./lake.ts";
 
@@ -20,7 +20,7 @@ const columns: readonly StoredColumn[] = [
   { name: "reference_value", type: "text" },
 ];
 
-const folderOf = (lake: string, table: string): string => literal(join(lake, table, "*.parquet"));
+const tableIn = (lake: string, table: string): string => parquet(join(lake, table, "*.parquet"));
 
 /** Stores the node text of each id that a SELECT finds, by that id as JSON: ids are encoded in one place only. */
 const storeTexts = async (
@@ -46,7 +46,7 @@ const storeTexts = async (
  * converted to another type, a value that is not converted yet is of its former type.
  */
 const cellsSelect = (lake: string, parts: Readonly<Record<"list" | "value" | "document", string>>, node: string): string => `
-  with lists as (select owner as parent, cast(more as json) as list from read_parquet(${folderOf(lake, parts.list)})),
+  with lists as (select owner as parent, cast(more as json) as list from ${tableIn(lake, parts.list)}),
   storage as (
     select parent, coalesce(list ->> '$.storage.at', 'items') as now, coalesce(list ->> '$.storage.to', '') as later,
       coalesce(cast(list ->> '$.storage.epoch' as bigint), 0) as epoch
@@ -61,11 +61,11 @@ const cellsSelect = (lake: string, parts: Readonly<Record<"list" | "value" | "do
     select parent, field ->> '$.fieldId', field ->> '$.name', other ->> '$.type', cast(other ->> '$.generation' as bigint), other ->> '$.node'
     from kept where state = 'converting' and other is not null),
   grid as (
-    select n.node, storage.* from read_parquet(${folderOf(lake, node)}) as n
+    select n.node, storage.* from ${tableIn(lake, node)} as n
     join parents on parents.id = n.node join storage on storage.parent = parents.text),
   documents as (
     select grid.node, grid.parent, cast(d.more as json) -> '$.values' as cells
-    from read_parquet(${folderOf(lake, parts.document)}) as d join grid on grid.node = d.owner
+    from ${tableIn(lake, parts.document)} as d join grid on grid.node = d.owner
     where (grid.now = 'document' or grid.later = 'document')
       and cast(cast(d.more as json) ->> '$.epoch' as bigint) = grid.epoch
       and coalesce(cast(d.more as json) ->> '$.state', '') <> 'left'),
@@ -76,7 +76,7 @@ const cellsSelect = (lake: string, parts: Readonly<Record<"list" | "value" | "do
     from inside
     union all
     select grid.node, grid.parent, v.field_id, cast(cast(v.more as json) ->> '$.generation' as bigint), cast(v.more as json) -> '$.value'
-    from read_parquet(${folderOf(lake, parts.value)}) as v join grid on grid.node = v.owner
+    from ${tableIn(lake, parts.value)} as v join grid on grid.node = v.owner
     where (grid.now = 'items' or grid.later = 'items') and (v.more ->> '$.follows') is null
       and v.owner not in (select node from documents))
   select stored.node, stored.parent, field_id, field_name, type, refers_to, value
@@ -110,7 +110,7 @@ export const writeCells = async (
     database,
     {
       into: "parents",
-      ids: `select node as id, ${attributes.join(", ")} from read_parquet(${folderOf(folder, node.name)}) where ${present}`,
+      ids: `select node as id, ${attributes.join(", ")} from ${tableIn(folder, node.name)} where ${present}`,
     },
     (row) => nodeText(of, parent, Object.fromEntries(parent.map((field, at) => [field, row[attributes[at]!]]))),
   );
@@ -142,6 +142,6 @@ export const writeCells = async (
     from cells left join referred on type = 'reference' and referred.id = refers_to || ' ' || cast(value as varchar)`;
   const target = join(folder, name);
   await database.run(`copy (${select}) to ${literal(target)} (format parquet, file_size_bytes '256MB', overwrite_or_ignore true)`);
-  const [counted] = await database.rows(`select count(*) as rows from read_parquet(${folderOf(folder, name)})`);
+  const [counted] = await database.rows(`select count(*) as rows from ${tableIn(folder, name)}`);
   return { name, kind: "cells", definition, key: ["field_id"], rows: Number(counted?.["rows"]), columns };
 };

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { didYouMean, EdgetableError } from "edgetable";
 import type { ColumnType } from "./column-type.ts";
-import { type Database, type EngineLimits, literal, openDuckDb } from "./duckdb.ts";
+import { type Database, type EngineLimits, literal, openDuckDb, parquet } from "./duckdb.ts";
 
 /** A stored column. */
 export interface StoredColumn {
@@ -161,6 +161,9 @@ const aborted = (signal: AbortSignal): EdgetableError =>
     details: { ambiguous: false },
   });
 
+const namesOf = (steps: readonly Step[]): readonly string[] =>
+  steps.flatMap((step) => (step.kind === "table" ? step.name : namesOf(step.steps)));
+
 /** Interprets a program on DuckDB. */
 const runSteps = async (database: Database, { job, steps: all }: Program, { onProgress, signal }: RunProgramOptions): Promise<void> => {
   let done = 0;
@@ -199,8 +202,7 @@ export const openLake = async (folder: string, limits: EngineLimits = {}): Promi
   const { tables, extractedAt } = await readLakeFile(path);
   const database = await openDuckDb(":memory:", limits);
   await database.run(`set temp_directory = ${literal(join(path, ".spill"))}`);
-  for (const { name } of tables)
-    await database.run(`create view ${name} as select * from read_parquet(${literal(join(path, name, "*.parquet"))})`);
+  for (const { name } of tables) await database.run(`create view ${name} as select * from ${parquet(join(path, name, "*.parquet"))}`);
   const query: Lake["query"] = async (sql) => {
     try {
       return await database.rows(sql);
@@ -208,9 +210,19 @@ export const openLake = async (folder: string, limits: EngineLimits = {}): Promi
       throw withTables(error, tables);
     }
   };
+  const drop = async (names: readonly string[]): Promise<void> => {
+    for (const name of new Set(names)) await database.run(`drop table if exists temp.${name}`);
+  };
   const compute: Lake["compute"] = async (program, options = {}) => {
-    await runSteps(database, program, options);
-    return program.result.table;
+    // A temporary table hides a table of the lake: of a program, its result alone stays, and no longer than until the next one.
+    await drop(tables.map(({ name }) => name));
+    const { table } = program.result;
+    try {
+      await runSteps(database, program, options);
+    } finally {
+      await drop(namesOf(program.steps).filter((name) => name !== table));
+    }
+    return table;
   };
   return {
     folder: path,

@@ -1,6 +1,6 @@
 import { access, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { literal } from "./duckdb.ts";
+import { parquet } from "./duckdb.ts";
 import { components, degrees, pageRank, wholeNumber } from "./jobs/graph-jobs.ts";
 import { type Lake, readLakeFile, type ResultRow, type RunProgramOptions } from "./lake.ts";
 import type { ReportData, ReportedNode, ReportNumbers } from "./report-page.ts";
@@ -104,7 +104,7 @@ const collectData = async (lake: Lake, folder: string, { edges, top: given = 15,
   for (const program of [degrees(lake, chosen), pageRank(lake, chosen), components(lake, chosen)]) await lake.compute(program, run);
   await lake.query(`create or replace temp table report_nodes as ${REPORT_NODES}`);
   const sizes = await lake.query("select component, count(*) as nodes from report_nodes group by component order by nodes desc, component");
-  const previous = before && before.numbers.linked > 0 ? `read_parquet(${literal(join(folder, NODES))})` : undefined;
+  const previous = before && before.numbers.linked > 0 ? parquet(join(folder, NODES)) : undefined;
   const joined = previous
     ? `select now.*, old.degree as degree_before, old.place as place_before from report_nodes as now left join ${previous} as old on old.node = now.node`
     : "select * from report_nodes";

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { EdgetableError } from "edgetable";
-import { literal, openDuckDb } from "./duckdb.ts";
+import { openDuckDb, parquet } from "./duckdb.ts";
 import { type Program, type ProgramProgress, readLakeFile, type ResultRow } from "./lake.ts";
 
 export interface SparkOptions {
@@ -99,9 +99,7 @@ export const runOnSpark = async (
     try {
       const results: (readonly ResultRow[])[] = [];
       for (const [at, { result }] of programs.entries())
-        results.push(
-          await database.rows(`select * from read_parquet(${literal(join(outs[at]!, "*.parquet"))}) order by ${result.orderBy}`),
-        );
+        results.push(await database.rows(`select * from ${parquet(join(outs[at]!, "*.parquet"))} order by ${result.orderBy}`));
       return results;
     } finally {
       database.close();

@@ -1,5 +1,6 @@
 import type { Catalog } from "edgetable";
-import { sqlTypes } from "../column-type.ts";
+import { type ColumnType, sqlTypes } from "../column-type.ts";
+import { freeName } from "../lake-tables.ts";
 import { type Lake, type Program, type Step, type StoredColumn, type StoredTable, tableOf } from "../lake.ts";
 import type { Targets } from "../write-back/plan-changes.ts";
 import { writeRows, type Writable, type WriteBackOptions, type WriteBackReport } from "../write-back/write-back.ts";
@@ -16,10 +17,38 @@ const ownerOf = (fact: Fact): string => ("node" in fact ? fact.node : fact.edge)
 const batchFacts = ({ facts }: Catalog): readonly Fact[] =>
   [...facts.aggregates, ...facts.summaries].filter(({ freshness }) => freshness === "batch");
 
-/** The result's column of a fact: no two facts share one. */
-const columnOf = (fact: Fact): string => `${ownerOf(fact)}_${fact.attribute}`.toLowerCase();
+/** The columns that tell the rows of a result apart. */
+const leadingColumns = ({ edges }: Catalog, facts: readonly Fact[]): readonly string[] => {
+  const named = facts.flatMap((fact) => ("edge" in fact ? [edges[fact.edge]!.key.length] : []));
+  const keys = Array.from({ length: Math.max(0, ...named) }, (_, at) => `key_${at}`);
+  return ["node", ...(named.length > 0 ? ["edge", "source", "target", ...keys] : [])];
+};
 
-const castTo = (value: string, { type }: StoredColumn): string => {
+/** The result's column of each fact: plain lower-case words, and no two facts share one. */
+const valueColumns = (catalog: Catalog, facts: readonly Fact[]): ReadonlyMap<Fact, string> => {
+  const free = freeName(leadingColumns(catalog, facts));
+  return new Map(
+    facts.map((fact) => {
+      const words = `${ownerOf(fact)}_${fact.attribute}`.toLowerCase().replaceAll(/[^a-z\d_]+/g, "_");
+      return [fact, free(/^[a-z]/.test(words) ? words : `x_${words}`)];
+    }),
+  );
+};
+
+const numeric: ReadonlySet<ColumnType> = new Set(["integer", "whole", "number"]);
+
+/**
+ * The type of a fact's values: by the rows that it is of. The column of its attribute says nothing where the schema does not list
+ * the type and no value, or a narrower one, has been stored yet.
+ */
+const typeOfValue = (lake: Tables, { operation, over, of }: Fact): ColumnType => {
+  if (operation === "count" || operation === "distinct") return "integer";
+  if (operation === "average") return "number";
+  const { type } = attributeColumn(tableOf(lake, over.name, over.kind), of ?? "");
+  return operation === "sum" && !numeric.has(type) ? "number" : type;
+};
+
+const castTo = (value: string, { type }: { readonly type: ColumnType }): string => {
   const sql = sqlTypes[type];
   // Spark's varchar has a length.
   return `cast(${value} as ${sql.startsWith("varchar") ? sql.replace("varchar", "string") : sql})`;
@@ -41,14 +70,13 @@ export const derived = (lake: Tables, catalog: Catalog): Program => {
     return { kind: "table", name: `fact_${at}`, select };
   });
   const edges = [...new Set(facts.flatMap((fact) => ("edge" in fact ? [fact.edge] : [])))];
-  const keys = Array.from({ length: Math.max(0, ...edges.map((edge) => catalog.edges[edge]!.key.length)) }, (_, at) => `key_${at}`);
-  const leading = ["node", ...(edges.length > 0 ? ["edge", "source", "target", ...keys] : [])];
+  const leading = leadingColumns(catalog, facts);
+  const names = valueColumns(catalog, facts);
   const selectOf = (owner: string, table: StoredTable, identity: Readonly<Record<string, string>>): string => {
     const own = leading.map((column) => `${identity[column] ?? "cast(null as string)"} as ${column}`);
     const columns = facts.map((fact, at) => {
       const value = ownerOf(fact) === owner ? `fact_${at}.value` : "null";
-      const holder = "node" in fact ? tableOf(lake, fact.node, "node") : tableOf(lake, fact.edge, "edge");
-      return `${castTo(value, attributeColumn(holder, fact.attribute))} as ${columnOf(fact)}`;
+      return `${castTo(value, { type: typeOfValue(lake, fact) })} as ${names.get(fact)!}`;
     });
     const by = table.kind === "node" ? ["node"] : ["source", "target", ...keyColumns(lake, catalog, owner).map(({ name }) => name)];
     const joins = facts.flatMap((fact, at) =>
@@ -93,7 +121,7 @@ export type DeriveOptions = Omit<WriteBackOptions, "to" | "given" | "absent">;
 export const derive = (db: Writable, lake: Lake, options: DeriveOptions = {}): Promise<WriteBackReport> => {
   const { catalog } = db;
   const to: Record<string, Record<string, string>> = {};
-  for (const fact of batchFacts(catalog)) (to[ownerOf(fact)] ??= {})[fact.attribute] = columnOf(fact);
+  for (const [fact, column] of valueColumns(catalog, batchFacts(catalog))) (to[ownerOf(fact)] ??= {})[fact.attribute] = column;
   const targets: Targets = to;
   if (Object.keys(to).length === 0)
     return Promise.resolve({ matched: 0, changes: 0, written: 0, already: 0, skipped: 0, skippedItems: [], resumed: false, writeUnits: 0 });

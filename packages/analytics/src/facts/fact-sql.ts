@@ -1,6 +1,6 @@
 import { EdgetableError, type Catalog } from "edgetable";
 import { factWhere, type Condition } from "edgetable/check";
-import { type ColumnType, sqlTypes } from "../column-type.ts";
+import { columnText, type ColumnType, fits, sqlTypes } from "../column-type.ts";
 import { type StoredColumn, type StoredTable, tableOf } from "../lake.ts";
 
 /** A declared aggregate of a node's edges or parts. */
@@ -23,12 +23,19 @@ export const attributeColumn = (table: StoredTable, attribute: string): StoredCo
   );
 };
 
-const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+/** A text as a literal. Spark reads a backslash in one as the beginning of an escape. */
+const text = (value: string): string => {
+  const pieces = value.split("\\").map((piece) => `'${piece.replaceAll("'", "''")}'`);
+  return pieces.length === 1 ? pieces.join("") : `concat(${pieces.join(", chr(92), ")})`;
+};
 
 const constant = (type: ColumnType, value: unknown): string => {
   if (typeof value === "string") return text(value);
-  if (typeof value === "number" || typeof value === "bigint")
-    return `cast(${text(String(value))} as ${sqlTypes[type === "integer" || type === "whole" ? type : "number"]})`;
+  if (typeof value === "number" || typeof value === "bigint") {
+    // As a whole number, 2.5 would be 3.
+    const isWhole = (type === "integer" || type === "whole") && fits(type, value);
+    return `cast(${text(String(value))} as ${sqlTypes[isWhole ? type : "number"]})`;
+  }
   if (typeof value === "boolean") return String(value);
   if (value instanceof Date) return `cast(${text(value.toISOString().replace("T", " ").replace("Z", ""))} as timestamp)`;
   throw new EdgetableError("plan.unsupported", `A batch job cannot compare an attribute with ${JSON.stringify(value)}.`, {
@@ -69,12 +76,26 @@ const comparison = ({ sql, type }: Compared, operator: string, operand: unknown)
   }
 };
 
+/** A comparison with a column of values of several types, which are JSON texts: those of another type than the operand's are unlike it. */
+const mixedComparison = (sql: string, operator: string, operand: unknown): string => {
+  const [first] = Array.isArray(operand) ? (operand as readonly unknown[]) : [operand];
+  const isObject = typeof first === "object" && !(first instanceof Date);
+  if (operator === "exists" || operator === "contains" || isObject) return comparison({ sql, type: "json" }, operator, operand);
+  if (operator === "in") return `(${(operand as readonly unknown[]).map((one) => mixedComparison(sql, "eq", one)).join(" or ")})`;
+  if (typeof first === "number" || typeof first === "bigint")
+    return comparison({ sql: `try_cast(${sql} as double)`, type: "number" }, operator, operand);
+  if (typeof first === "boolean") return comparison({ sql, type: "text" }, operator, String(first));
+  const inner = (value: unknown): string => columnText("json", value).slice(1, -1);
+  const quoted = `case when substr(${sql}, 1, 1) = '"' then substr(${sql}, 2, length(${sql}) - 2) end`;
+  return comparison({ sql: quoted, type: "text" }, operator, Array.isArray(operand) ? operand.map(inner) : inner(operand));
+};
+
 /** A field of the node at an end of an edge, out of its text: absent where nodes of its type have no such field. */
-const endField = ({ nodes }: Catalog, types: readonly string[], { column, field }: { readonly column: string; readonly field: string }) => {
+const endField = ({ ends }: Catalog, types: readonly string[], { column, field }: { readonly column: string; readonly field: string }) => {
   const type = `split_part(${column}, ':', 1)`;
   const id = `substr(${column}, position(':' in ${column}) + 1)`;
   const cases = types.flatMap((one) => {
-    const at = nodes[one]?.idFields.indexOf(field) ?? -1;
+    const at = ends[one]?.idFields.indexOf(field) ?? -1;
     return at < 0 ? [] : [`when ${text(one)} then split_part(${id}, '/', ${at + 1})`];
   });
   const stored = cases.length === 0 ? "cast(null as string)" : `case ${type} ${cases.join(" ")} end`;
@@ -113,6 +134,7 @@ const conditionSql = (ranged: Ranged, { path, steps, operator, slot, of = [] }: 
     return comparison(of(operator === "exists" ? "" : values[slot]), operator, values[slot]);
   }
   const { name, type } = attributeColumn(table, path);
+  if (type === "json") return mixedComparison(`e.${name}`, operator, values[slot]);
   return comparison({ sql: `e.${name}`, type }, operator, values[slot]);
 };
 
@@ -122,6 +144,7 @@ const measure = ({ operation, of }: Pick<AggregateFact, "operation" | "of">, tab
   const { name, type } = attributeColumn(table, of ?? "");
   const column = `e.${name}`;
   if (operation === "distinct") return `count(distinct ${column})`;
+  if (operation === "sum" && type === "json") return `sum(try_cast(${column} as double))`;
   if (operation === "sum") return type === "number" ? `sum(${column})` : `sum(cast(${column} as decimal(38,0)))`;
   if (operation !== "average") return `${operation}(${column})`;
   // The mean of doubles, as the library keeps it: a mean of decimals would be rounded in Spark. Of mixed values, whose texts

@@ -293,9 +293,10 @@ export const hops = (lake: Tables, { from, direction = "out", atMost = 1000, ...
     job: "hops",
     what: `The least number of hops (${direction}) from the chosen nodes.`,
     steps: [
+      // First: the tables after it may be called as one that the SELECT reads.
+      { kind: "table", name: "reached", select: `select distinct node, 0 as hops from (${from}) as chosen` },
       arcs(lake, options),
       { kind: "table", name: "steps", select: ways },
-      { kind: "table", name: "reached", select: `select distinct node, 0 as hops from (${from}) as chosen` },
       { kind: "table", name: "frontier", select: "select node, hops from reached" },
       {
         kind: "repeat",

@@ -16,9 +16,13 @@ const columnOf = ({ name, definition, columns }: StoredTable, wanted: string): s
   });
 };
 
-// Whole numbers add up exactly; in Spark a sum of doubles and one of decimals would differ in type.
-const summed = ({ columns }: StoredTable, column: string): string =>
-  columns.find(({ name }) => name === column)?.type === "number" ? column : `cast(${column} as decimal(38,0))`;
+// Whole numbers add up exactly; in Spark a sum of doubles and one of decimals would differ in type. Texts of numbers may have a fraction.
+const summed = ({ columns }: StoredTable, column: string, alias: string): string => {
+  const type = columns.find(({ name }) => name === column)?.type;
+  const value = `${alias}.${column}`;
+  if (type === "number") return value;
+  return type === "integer" || type === "whole" ? `cast(${value} as decimal(38,0))` : `cast(${value} as double)`;
+};
 
 /** One hop of a chain: an edge, followed forwards or backwards. */
 export interface ChainHop {
@@ -43,11 +47,11 @@ export const rollUp = (lake: Tables, { node, sum, along }: RollUpOptions): Progr
   const steps = along.map(({ edge, direction = "out" }, at): Step => {
     const rows = edgeRows(tableOf(lake, edge, "edge"));
     const [near, far] = direction === "out" ? ["source", "target"] : ["target", "source"];
-    const from = at === 0 ? `(select node as reached, ${summed(start, column)} as amount from ${start.name})` : `hop_${at}`;
+    const from = at === 0 ? `(select n.node as reached, ${summed(start, column, "n")} as amount from ${start.name} as n)` : `hop_${at}`;
     return {
       kind: "table",
       name: `hop_${at + 1}`,
-      select: `select e.${far} as reached, amount from ${from} as before join ${rows} as e on e.${near} = before.reached`,
+      select: `select e.${far} as reached, before.amount from ${from} as before join ${rows} as e on e.${near} = before.reached`,
     };
   });
   if (steps.length === 0)
@@ -107,8 +111,8 @@ export const rollUpHierarchy = (lake: Tables, { edge, direction = "out", node, s
       {
         kind: "table",
         name: "sums",
-        select: `select above.reached as node, sum(${summed(table, column)}) as total, count(${column}) as rows_summed
-          from above join ${table.name} on ${table.name}.node = above.below group by above.reached`,
+        select: `select above.reached as node, sum(${summed(table, column, "n")}) as total, count(n.${column}) as rows_summed
+          from above join ${table.name} as n on n.node = above.below group by above.reached`,
       },
     ],
     result: { table: "sums", orderBy: "total desc nulls last, node" },

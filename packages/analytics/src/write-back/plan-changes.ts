@@ -1,6 +1,6 @@
 import { didYouMean, EdgetableError, type Catalog, type StandardSchema } from "edgetable";
 import { type ColumnType, isSetAttribute, sqlTypes } from "../column-type.ts";
-import { literal } from "../duckdb.ts";
+import { literal, parquet } from "../duckdb.ts";
 import { type Lake, type StoredColumn, type StoredTable, tableOf } from "../lake.ts";
 
 /** For each node, edge or part that is written: its attributes, and the column of the result that each is taken from. */
@@ -94,11 +94,22 @@ const inferred = (sqlType: string): ColumnType => {
   return sqlType === "VARCHAR[]" ? "texts" : "text";
 };
 
-/** The type of an attribute: the schema's or that of its values; where there is neither, the result's. */
-const attributeType = async (lake: Lake, { name }: StoredTable, { column, resultType }: { column: StoredColumn; resultType: string }) => {
+const numeric: ReadonlySet<ColumnType> = new Set(["integer", "whole", "number"]);
+
+/**
+ * The type of an attribute: the schema's or that of its values; where there is neither, the result's. So it is with numbers that the
+ * job itself derives: the values until now may all have been whole ones.
+ */
+const attributeType = async (
+  lake: Lake,
+  { name }: StoredTable,
+  { column, resultType, isDerived }: { column: StoredColumn; resultType: string; isDerived: boolean },
+): Promise<ColumnType> => {
+  const ofResult = inferred(resultType);
+  if (isDerived && numeric.has(column.type) && numeric.has(ofResult)) return ofResult;
   if (column.type !== "text") return column.type;
   const [row] = await lake.query(`select count(${column.name}) as filled from ${name}`);
-  return Number(row?.["filled"]) === 0 ? inferred(resultType) : column.type;
+  return Number(row?.["filled"]) === 0 ? ofResult : column.type;
 };
 
 /** A condition that holds for values that an attribute cannot hold: of another type, with a fraction, or beyond DynamoDB's numbers. */
@@ -145,11 +156,16 @@ const changed = (before: string, after: string, { type, tolerance }: { readonly 
   return `(${differs} and coalesce(abs(${y} - ${x}) > ${share.toExponential()} * greatest(abs(${x}), abs(${y})), true))`;
 };
 
+/** What is declared to make the values of an attribute out of other rows; copies aside. */
+const factsOf = ({ facts: { aggregates, summaries } }: Catalog, name: string, attribute: string) =>
+  [...summaries.filter(({ edge }) => edge === name), ...aggregates.filter(({ node }) => node === name)].filter(
+    (fact) => fact.attribute === attribute,
+  );
+
 /** True for an attribute that follows from other rows and is not computed in batch. */
-const isKeptElsewhere = ({ facts: { aggregates, copies, summaries } }: Catalog, name: string, attribute: string): boolean =>
-  copies.some((copy) => copy.onto.name === name && copy.attribute === attribute) ||
-  summaries.some((fact) => fact.edge === name && fact.attribute === attribute && fact.freshness !== "batch") ||
-  aggregates.some((fact) => fact.node === name && fact.attribute === attribute && fact.freshness !== "batch");
+const isKeptElsewhere = (catalog: Catalog, name: string, attribute: string): boolean =>
+  catalog.facts.copies.some((copy) => copy.onto.name === name && copy.attribute === attribute) ||
+  factsOf(catalog, name, attribute).some(({ freshness }) => freshness !== "batch");
 
 /** Finds the changes of one table, and writes them to a file. */
 const planTarget = async (
@@ -173,7 +189,8 @@ const planTarget = async (
   const chosen: (TargetAttribute & { readonly before: string; readonly after: string })[] = [];
   for (const [attribute, from] of Object.entries(attributes)) {
     const column = columnNamed(table, attribute);
-    const type = await attributeType(lake, table, { column, resultType: columnOf(from) });
+    const isDerived = factsOf(catalog, name, attribute).some(({ freshness }) => freshness === "batch");
+    const type = await attributeType(lake, table, { column, resultType: columnOf(from), isDerived });
     if (isKeptElsewhere(catalog, name, attribute))
       refuse(`"${attribute}" of "${name}" is derived, and not in batch: it follows from other rows and cannot be written.`, {
         definition: name,
@@ -219,7 +236,7 @@ const planTarget = async (
     `copy (select row_number() over (order by ${join.map((column) => `t.${column}`).join(", ")}) - 1 as place, ${selected.join(", ")}
       from ${table.name} as t ${present} ${result} as r on ${on} where ${differences} order by place) to ${literal(file)} (format parquet)`,
   );
-  const [counted] = await lake.query(`select count(*) as changes from read_parquet(${literal(file)})`);
+  const [counted] = await lake.query(`select count(*) as changes from ${parquet(file)}`);
   const [matched] = await lake.query(`select count(*) as matched from ${result} as r semi join ${table.name} as t on ${on}`);
   return {
     table,

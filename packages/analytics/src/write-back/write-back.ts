@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { type Catalog, EdgetableError, isEdgetableError, type Jobs, type OwnJob, type WriteOutcome } from "edgetable";
 import { readNodeText } from "edgetable/check";
 import type { ColumnType } from "../column-type.ts";
-import { literal } from "../duckdb.ts";
+import { literal, parquet } from "../duckdb.ts";
 import { type Lake, type Program, readLakeFile, type ResultRow } from "../lake.ts";
 import { type ChangeSettings, planChanges, type Target, type Targets } from "./plan-changes.ts";
 
@@ -253,7 +253,7 @@ const writeAll = async (writing: Writing, targets: readonly Target[], from: numb
   for (const target of targets) {
     for (let place = Math.max(0, from - before); place < target.changes; place += PAGE) {
       const rows = await lake.query(
-        `select * from read_parquet(${literal(target.file)}) where place >= ${place} and place < ${place + PAGE} order by place`,
+        `select * from ${parquet(target.file)} where place >= ${place} and place < ${place + PAGE} order by place`,
       );
       let next = 0;
       const lane = async (): Promise<void> => {

@@ -134,7 +134,7 @@ const sparkResult = async (
   const name = createHash("sha256").update(JSON.stringify(program)).digest("hex").slice(0, 16);
   const out = join(lake.folder, ".results", name);
   await watched(call, program, async (run) => (await module.runOnSpark(lake.folder, [program], { ...run, out }))[0] ?? []);
-  return `select * from read_parquet('${join(out, program.job, "*.parquet").replaceAll("'", "''")}')`;
+  return `select * from read_parquet('${join(out, program.job, "*.parquet").replaceAll("'", "''")}', hive_partitioning = false)`;
 };
 
 /** `edgetable batch run`. */
