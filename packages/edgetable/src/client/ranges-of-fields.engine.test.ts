@@ -185,3 +185,47 @@ test.each(["own", "adopted"])("filters and conditions of writes take bounds that
     expect(outcome.ok, `if ${operator} ${String(operand)}`).toBe(isWithin(7));
   }
 });
+
+describe.each([
+  ["digits", ["1", "12", "2", "99"], ["", "1", "1#2", "1!", "1a", "a", "12", "~", "2"]],
+  ["letters", ["a", "ab", "b", "Z"], ["", "1", "a#b", "a1", "a!", "a", "~", "Z", "_"]],
+  ["text", ["a", "ab", "b", "Z"], ["", "1", "a#b", "a1", "a!", "a", "~", "Z"]],
+] as const)("a field of %s takes any text as a bound and as a beginning", (format, values, operands) => {
+  const schema = z.object({ id: text, code: text });
+  const field = `{code:${format}}`;
+  test.each([
+    ["at the end of a key", "T#{id}", field],
+    ["before another field", "T#{id}", `${field}#{id}`],
+    ["in a filter", `T#${field}`, "{id}"],
+    ["in Edgetable's own layout", "T#{id}", undefined],
+  ])("%s", async (_, key, sort) => {
+    const keys = { SK: "T", GP: "ALL", ...(sort !== undefined && { GS: sort }) };
+    const graph = defineGraph({
+      table: engine.freshTableName("bounds"),
+      nodes: { thing: node({ key, schema }) },
+      ...(sort === undefined
+        ? { indexes: { all: { entries: { thing: "code" } } } }
+        : {
+            layout: {
+              partitionKey: "PK",
+              sortKey: "SK",
+              indexes: { all: { partitionKey: "GP", sortKey: "GS" } },
+              nodes: { thing: { keys } },
+            },
+          }),
+    });
+    const db = graph.connect({ transport: engine.transport });
+    await db.table.create();
+    for (const code of values) await db.thing.put({ id: `i${code}`, code }).orThrow();
+    for (const operand of operands)
+      for (const operator of [...ranges, "beginsWith"] as const) {
+        const where = { code: { [operator]: operand } };
+        const isWithin = (code: string): boolean =>
+          operator === "beginsWith" ? code.startsWith(operand) : fulfils(code, operator, operand);
+        for (const search of [where, ...(operator === "beginsWith" ? [] : [{ or: [where, where] }])]) {
+          const found = await db.find("thing").where(search).using("all").rows();
+          expect(new Set(found.map(({ code }) => code)), JSON.stringify(search)).toEqual(new Set(values.filter(isWithin)));
+        }
+      }
+  });
+});

@@ -118,7 +118,8 @@ const encodeOneWay = (kind: OneWayText, value: unknown): string | Refusal => {
     : refusal("keys.notEncodable", "contains half of a surrogate pair, which UTF-8 cannot store", "Repair the text with toWellFormed().");
 };
 
-const ALPHABETS: Readonly<Record<Alphabet, RegExp>> = { digits: /^[0-9]*$/, letters: /^[A-Za-z]*$/ };
+/** The texts of some formats. */
+export const ALPHABETS: Readonly<Record<Alphabet, RegExp>> = { digits: /^[0-9]*$/, letters: /^[A-Za-z]*$/ };
 
 const encodeAlphabet = (kind: Alphabet, value: unknown): string | Refusal => {
   if (typeof value !== "string") return refusal("keys.wrongType", "is not a text", "Give a text.");

@@ -1,6 +1,7 @@
 // The door to this folder: code outside makes, reads and compares keys through here. What few programs need is in partitions and key-pieces, so that it is loaded late.
 export { keepsOrder, templatesOverlap } from "./compare-templates.ts";
 export {
+  ALPHABETS,
   decodeKeyField,
   encodeKeyField,
   encodeKeyPrefix,

@@ -4,6 +4,7 @@ import type { ComparisonOperator } from "../schema/comparisons.ts";
 import { compareValues, holds } from "../ir/holds.ts";
 import type { SortCondition } from "../ir/physical-plan.ts";
 import {
+  ALPHABETS,
   comparePrimary,
   encodeKeyField,
   encodeKeyPrefix,
@@ -11,6 +12,7 @@ import {
   isOneWay,
   keepsOrder,
   renderTemplate,
+  type Template,
 } from "../keys/template.ts";
 import type { Shape } from "../schema/catalog.ts";
 import type { AttributeValue } from "../transport/operations.ts";
@@ -134,6 +136,20 @@ const writableRange = (format: FieldFormat, comparison: Comparison): Comparison 
   return as(isLow ? "gt" : "lt", bound?.value);
 };
 
+/** The formats that write a text as it is. */
+const TEXTS: readonly FieldFormat["kind"][] = ["text", "digits", "letters"];
+
+/** The text of a bound. Any text is one, also where the field cannot hold it: of other characters, or with the delimiter. */
+const boundText = (template: Template, path: string, value: unknown): string => {
+  const part = template.parts.find((one) => one.kind === "field" && one.path === path);
+  if (typeof value !== "string" || part?.kind !== "field") return encodeKeyField(template, path, value);
+  const { kind } = part.format;
+  // With escapes, a choice marks which of its formats wrote a value.
+  const isText = TEXTS.includes(kind) || (kind === "either" && !template.escapes);
+  if (!isText) return encodeKeyField(template, path, value);
+  return encodeKeyField({ ...template, parts: [{ ...part, format: { kind: "text" } }], loose: true }, path, value);
+};
+
 // A field that a computed attribute carries: whole when it is the only field, else its beginning. A key may hold the field in
 // several forms, of which one can be read.
 const compareCarried = (comparison: Comparison, names: Placeholders): string => {
@@ -158,7 +174,7 @@ const compareCarried = (comparison: Comparison, names: Placeholders): string => 
     for (const part of own) {
       if (part.kind === "literal") text += part.text;
       else if (open) return keyValue(template.type, text + encodeKeyPrefix(template, path, one));
-      else text += encodeKeyField({ ...template, parts: [part] }, path, one);
+      else text += (isRange && part === own.at(-1) ? boundText : encodeKeyField)({ ...template, parts: [part] }, path, one);
     }
     return keyValue(template.type, text);
   };
@@ -281,19 +297,40 @@ const mixesNumbers = (format: FieldFormat | undefined): boolean => {
   return numbers.length > 1 || numbers[0]?.kind === "plain";
 };
 
+/**
+ * A bound that orders keys as it orders values: what follows a value in its key sorts before every character of these formats, but
+ * not before every character of a bound.
+ */
+const boundBefore = ({ whole, path, followed }: Range, format: FieldFormat | undefined, isLow: boolean, bound: Bound): Bound => {
+  const { value } = bound;
+  const isPlain = format?.kind === "digits" || format?.kind === "letters";
+  if (typeof value !== "string" || !isPlain || !followed || whole.escapes || !keepsOrder(whole, path)) return bound;
+  let at = 0;
+  while (at < value.length && value[at]! > whole.delimiter) at++;
+  return at === value.length ? bound : { value: value.slice(0, at), inclusive: !isLow };
+};
+
 const applyBound = (bounds: Bounds, isLow: boolean, given: Bound): void => {
   const { range, start } = bounds;
   const format = formatOf(range);
   // The condition is checked in memory.
   if (isNumber(given.value) && mixesNumbers(format)) return;
-  const bound = writableBound(format, isLow, given);
+  const writable = writableBound(format, isLow, given);
   // Nothing lies between these.
-  if (!bound) return tighten(bounds, after(start), start);
-  // Without escapes, a text that reads as a number is no value of a choice, but may be a bound.
-  const isBareText = typeof bound.value === "string" && format?.kind === "either" && !range.whole.escapes;
-  const text = (isBareText ? encodeKeyPrefix : encodeKeyField)(range.whole, range.path, bound.value);
-  if (isLow) tighten(bounds, lowBound(bounds, text, bound.inclusive), undefined);
-  else tighten(bounds, undefined, highBound(bounds, text, bound.inclusive));
+  if (!writable) return tighten(bounds, after(start), start);
+  const { value, inclusive } = boundBefore(range, format, isLow, writable);
+  const text = boundText(range.whole, range.path, value);
+  if (isLow) tighten(bounds, lowBound(bounds, text, inclusive), undefined);
+  else tighten(bounds, undefined, highBound(bounds, text, inclusive));
+};
+
+/** False for a text that is within no value of the field. */
+const isHeld = (range: Range, value: unknown): boolean => {
+  const { escapes, loose, delimiter } = range.whole;
+  const kind = formatOf(range)?.kind;
+  if (typeof value !== "string") return true;
+  if (kind === "digits" || kind === "letters") return ALPHABETS[kind].test(value);
+  return escapes || loose || !value.includes(delimiter);
 };
 
 const applyCondition = (bounds: Bounds, condition: Condition, value: unknown): void => {
@@ -311,6 +348,8 @@ const applyCondition = (bounds: Bounds, condition: Condition, value: unknown): v
       return applyBound(bounds, false, { value: high, inclusive: true });
     }
     default: {
+      // No value begins with a text that no value holds.
+      if (!isHeld(range, value)) return tighten(bounds, after(bounds.start), bounds.start);
       const text = bounds.start + encodeKeyPrefix(range.whole, range.path, value);
       bounds.prefix = text;
       return tighten(bounds, text, after(text));
