@@ -117,6 +117,9 @@ const unfit = (type: ColumnType, value: string): string => {
   const cast = `try_cast(${value} as ${sqlTypes[type]})`;
   const number = `try_cast(${value} as double)`;
   const own = `${cast} is null`;
+  // A date of DynamoDB is of the years 0 to 9999.
+  if (type === "timestamp") return `(${own} or not isfinite(${cast}) or year(${cast}) not between 0 and 9999)`;
+  if (type === "numbers") return `(${own} or len(list_filter(${cast}, lambda x: not isfinite(x))) > 0)`;
   if (type === "integer" || type === "whole") return `(${own} or ${number} <> cast(${cast} as double))`;
   if (type !== "number") return own;
   return `(${own} or not isfinite(${number}) or abs(${number}) >= 1e126 or (${number} <> 0 and abs(${number}) < 1e-130))`;
@@ -167,14 +170,26 @@ const isKeptElsewhere = (catalog: Catalog, name: string, attribute: string): boo
   catalog.facts.copies.some((copy) => copy.onto.name === name && copy.attribute === attribute) ||
   factsOf(catalog, name, attribute).some(({ freshness }) => freshness !== "batch");
 
+/** What an attribute holds in the lake and in the result, in one form. */
+const comparedValues = (
+  [stored, given]: readonly [string, string],
+  { type, isSet }: Omit<TargetAttribute, "attribute">,
+): { readonly before: string; readonly after: string } => {
+  const cast = `cast(${given} as ${sqlTypes[type]})`;
+  if (isSet) return { before: `list_sort(${stored})`, after: `list_sort(list_distinct(${cast}))` };
+  // A date is stored by the millisecond.
+  return { before: stored, after: type === "timestamp" ? `date_trunc('milliseconds', ${cast})` : cast };
+};
+
 /** Finds the changes of one table, and writes them to a file. */
 const planTarget = async (
   source: { readonly lake: Lake; readonly catalog: Catalog; readonly result: string; readonly types: ReadonlyMap<string, string> },
-  [name, attributes]: readonly [string, Readonly<Record<string, string>>],
+  [named, attributes]: readonly [string, Readonly<Record<string, string>>],
   { absent, tolerance, file }: Omit<ChangeSettings, "to"> & { readonly file: string },
 ): Promise<Target> => {
   const { lake, catalog, result, types } = source;
-  const table = tableOf(lake, name);
+  const table = tableOf(lake, named);
+  const name = table.definition;
   const { keys: keyNames, fixed, version: keepsVersion, schema }: Definition = definitionOf(catalog, table);
   const keys = keyNames.map((key) => columnNamed(table, key));
   const columnOf = (column: string): string =>
@@ -204,20 +219,13 @@ const planTarget = async (
           attribute,
         },
       );
-    const pair = { before: `t.${column.name}`, after: `cast(r.${from} as ${sqlTypes[type]})` };
     const isSet = isSetAttribute(schema, attribute);
     await checkValues(
       lake,
       { from: `${result} as r join ${table.name} as t on ${on}`, select: join.map((key) => `t.${key}`) },
       { attribute, type, definition: name, column: from },
     );
-    chosen.push({
-      attribute,
-      type,
-      isSet,
-      before: isSet ? `list_sort(${pair.before})` : pair.before,
-      after: isSet ? `list_sort(list_distinct(${pair.after}))` : pair.after,
-    });
+    chosen.push({ attribute, type, isSet, ...comparedValues([`t.${column.name}`, `r.${from}`], { type, isSet }) });
   }
   const [twice] = await lake.query(
     `select ${join.join(", ")} from ${result} as r semi join ${table.name} as t on ${on} group by all having count(*) > 1 limit 1`,
@@ -249,6 +257,11 @@ const planTarget = async (
   };
 };
 
+/** The rows of a result with their ends in both orders: the lake has an edge without direction in one of them. */
+const eitherWay = (result: string): string =>
+  `(select * from ${result} as given union all
+    select * replace (target as source, source as target) from ${result} as given where source <> target)`;
+
 /**
  * Compares a result with the lake and writes what differs, one Parquet file for each table.
  *
@@ -270,7 +283,8 @@ export const planChanges = async (
   const targets: Target[] = [];
   for (const entry of entries) {
     const table = tableOf(lake, entry[0]);
-    const rows = settings.rowsOf?.(result, table) ?? result;
+    const given = settings.rowsOf?.(result, table) ?? result;
+    const rows = table.symmetric ? eitherWay(given) : given;
     const source = { lake, catalog, result: rows, types: await resultTypes(lake, rows) };
     targets.push(await planTarget(source, entry, { ...settings, file: fileOf(table) }));
   }

@@ -118,6 +118,12 @@ const isSame = (stored: unknown, wanted: unknown): boolean => {
   return (stored ?? null) === (wanted ?? null);
 };
 
+/** True for the values that a change has none to write for: in lists, too, every digit counts. */
+const isUnchanged = (old: unknown, now: unknown): boolean => {
+  if (Array.isArray(old) && Array.isArray(now)) return old.length === now.length && old.every((one, at) => one === now[at]);
+  return typeof now === "number" ? old === now : isSame(old, now);
+};
+
 /** One change as the calls of the library take it. */
 interface Change {
   readonly set: Row;
@@ -134,7 +140,7 @@ const readChange = ({ attributes, version }: Target, row: ResultRow): Change => 
     const [old, now] = [valueOf(type, row[`before_${at}`], isSet), valueOf(type, row[`after_${at}`], isSet)];
     before[attribute] = old ?? undefined;
     // Attributes of the row that did not change are not written.
-    if (isSame(old, now) && (typeof now !== "number" || old === now)) continue;
+    if (isUnchanged(old, now)) continue;
     if (now === null) remove.push(attribute);
     else set[attribute] = now;
   }
@@ -164,9 +170,11 @@ interface Writing {
 /** Gives the function that sends one change. */
 const sender = ({ db, job, options: { given } }: Writing, { table, keys, version, attributes }: Target) => {
   const { kind, definition } = table;
+  // A part at an end of an edge is named as a node is.
+  const ends = db.catalog.ends as Catalog["nodes"];
   const member = (db as unknown as Readonly<Record<string, Member>>)[definition]!;
   const idOf = (text: unknown, several = false): Row => {
-    const found = readNodeText(db.catalog, String(text));
+    const found = readNodeText({ nodes: ends }, String(text));
     if (!found) throw new EdgetableError("analytics.result", `${String(text)} is no node of the model.`, { details: { node: text } });
     return several ? { type: found.type, ...found.id } : found.id;
   };
@@ -220,8 +228,17 @@ const writeRow = async (writing: Writing, target: Target, row: ResultRow): Promi
   const change = readChange(target, row);
   const send = sender(writing, target);
   job.check();
-  const outcome = await settle(() => send(row, change));
-  counts.writeUnits += outcome.cost.writeUnits;
+  let outcome = await settle(() => send(row, change));
+  let units = outcome.cost.writeUnits;
+  const stored = outcome.ok || outcome.reason !== "conditionFailed" ? undefined : outcome.current;
+  const nulls = Object.keys(change.before).filter((name) => change.before[name] === undefined && stored?.[name] === null);
+  if (nulls.length > 0) {
+    // A lake does not tell a stored null from an absent value.
+    const before = { ...change.before, ...Object.fromEntries(nulls.map((name) => [name, null])) };
+    outcome = await settle(() => send(row, { ...change, before }));
+    units += outcome.cost.writeUnits;
+  }
+  counts.writeUnits += units;
   if (outcome.ok) counts.written++;
   else {
     const { current } = outcome;
@@ -233,7 +250,7 @@ const writeRow = async (writing: Writing, target: Target, row: ResultRow): Promi
       if (skippedItems.length < NAMED) skippedItems.push({ definition: target.table.definition, item, reason: outcome.reason });
     }
   }
-  await pace(writing, outcome.cost.writeUnits);
+  await pace(writing, units);
 };
 
 const countsOf = (saved: Readonly<Record<string, string | number>>): Counts => ({
