@@ -141,14 +141,19 @@ export const shardLeases = (
           await session.effects.sleep(WAIT, signal);
           continue;
         }
-        const isBegun = lease.job.facts[BEGUN] === 1;
         try {
-          if (!isBegun) await once();
-          await releaseLease(session, lease, { group, [BEGUN]: 1 });
+          if (lease.job.facts[BEGUN] !== 1) {
+            await once();
+            // A beginning that is not recorded would be made again: what was written since would count as read.
+            await renewLease(session, lease, { group, [BEGUN]: 1 }, context());
+          }
         } catch (error) {
           await releaseLease(session, lease);
           throw error;
         }
+        // It took longer than the lease, and another consumer begins.
+        if (lease.until === 0) continue;
+        await releaseLease(session, lease);
         return;
       }
     },

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { defineGraph, node } from "../index.ts";
+import { defineGraph, node, type Transport } from "../index.ts";
 import type { StreamTransport, WireStreamRecord } from "../transport/stream-operations.ts";
+import { serviceError } from "../transport/transport-error.ts";
 import { createStreamConsumer, type ConsumerOptions, type StreamGap } from "./index.ts";
 import { splitStream } from "./split-stream.test-support.ts";
 
@@ -14,12 +15,12 @@ afterAll(() => engine.close());
 
 const quick: ConsumerOptions = { pollInterval: 5, lease: 500, batchSize: 3, discovery: 20 };
 
-const open = async (sequenceOf?: (number: number) => string) => {
+const open = async (sequenceOf?: (number: number) => string, transport: Transport = engine.transport) => {
   const table = engine.freshTableName("split");
   const db = defineGraph({
     table,
     nodes: { student: node({ key: "STUDENT#{id}", schema: z.object({ id: z.string(), turn: z.number() }) }) },
-  }).connect({ transport: engine.transport });
+  }).connect({ transport });
   await db.table.create({ stream: true });
   const stream = splitStream(table, sequenceOf);
   const seen: number[] = [];
@@ -252,4 +253,35 @@ test("of a stream that begins at its end, closed shards are left out", async () 
   stream.write("c", turns(2));
   await run;
   expect(seen).toEqual([7, 8, 9, 10]);
+});
+
+test("a stream that begins at its end begins once, although the table is away as that is recorded", async () => {
+  let isAway = true;
+  const transport: Transport = {
+    send: async (operation, input, options) => {
+      const isBeginning = operation === "UpdateItem" && /"begun":\{"N":"1"\}/.test(JSON.stringify(input));
+      if (isAway && isBeginning) throw serviceError({ name: "InternalServerError", message: "away", status: 500 }, { operation, input });
+      return engine.transport.send(operation, input, options);
+    },
+    close: () => undefined,
+  };
+  const { stream, seen, turns, consumer } = await open(undefined, transport);
+  stream.open("a");
+  const stopping = new AbortController();
+  const first = consumer({ from: "latest" }).run({ signal: stopping.signal });
+  // Longer than a release is tried for.
+  setTimeout(() => (isAway = false), 2500);
+  await expect.poll(() => stream.begun["a"], { timeout: 10_000 }).toBe(1);
+  stream.write("a", turns(2));
+  await expect.poll(() => seen).toEqual([1, 2]);
+  stopping.abort();
+  await first;
+  stream.close("a");
+  stream.open("b", "a");
+  stream.write("b", turns(2));
+  stream.close("b");
+  stream.open("c", "b");
+  stream.write("c", turns(2));
+  await consumer({ from: "latest" }).run({ idle: 500 });
+  expect(seen).toEqual(upTo(6));
 });
