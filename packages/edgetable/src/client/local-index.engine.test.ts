@@ -66,4 +66,5 @@ test("a table whose index is a local one fits a model that names it, and is sear
   expect(found).toEqual(["2015", "2017"].map((at) => ({ ...thread, at, by: "ann", message: `in ${at}` })));
   // The record of the model is read beside the first read of an index: either may be sent first.
   expect(sent.map(({ operation, index }) => `${operation} ${index}`).toSorted()).toEqual(["GetItem undefined", "Query byAuthor"]);
+  expect((await db.migrations.status()).indexes).toEqual([{ name: "byAuthor", state: "complete" }]);
 });

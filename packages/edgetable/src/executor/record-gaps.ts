@@ -3,10 +3,10 @@ import type { AccessStep, MarkerStep, QueryStep } from "../ir/physical-plan.ts";
 import type { Template } from "../keys/template.ts";
 import { type Catalog, keyAttributes, type KeyNames, type Shape } from "../schema/catalog.ts";
 import { isEither, ofEither, withNewKinds } from "../schema/between-models.ts";
-import { changedCounts, changedEdges, lackingCopy, sameEntry, unreadForm } from "../schema/compare-models.ts";
+import { changedCounts, changedEdges, lackingCopy, sameEntry, underOurNames, unreadForm } from "../schema/compare-models.ts";
 import { definitionOf, describedEntry, describedShards, describeModel, type ModelDescription } from "../schema/describe-model.ts";
 import { defined } from "../util/invariant.ts";
-import type { ModelRecord } from "./model-record.ts";
+import type { ModelRecord, RecordedModel } from "./model-record.ts";
 import type { Session } from "./session.ts";
 
 /** A read, as far as the table's record tells whether all of it is there. */
@@ -139,10 +139,13 @@ const changedStorage = ({ catalog }: Session, ours: ModelDescription, recorded: 
  *
  * @throws {plan.unreadForm} when the model is older than a renaming
  */
-export const gapsOf = (session: Session, record: ModelRecord): Gaps | undefined => {
-  checkForms(session, record);
-  const { current } = record;
+export const gapsOf = (session: Session, found: ModelRecord): Gaps | undefined => {
+  checkForms(session, found);
   const ours = describeModel(session.catalog);
+  const named = <Recorded extends RecordedModel>(recorded: Recorded | undefined): Recorded | undefined =>
+    recorded && { ...recorded, model: underOurNames(recorded.model, ours, session.catalog) };
+  const current = named(found.current);
+  const record: ModelRecord = { ...found, current, migration: named(found.migration) };
   const gaps: Gaps = {
     entries: changedEntries(session, ours, record),
     edges: current ? changedStorage(session, ours, current.model) : new Map(),

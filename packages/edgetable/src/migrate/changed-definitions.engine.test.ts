@@ -11,6 +11,8 @@ const kept = { onDelete: { from: "cascade", to: "cascade" } } as const;
 const schema = z.object({ id: z.string(), n: z.int(), parentId: z.string().optional() });
 const attributes = z.object({ w: z.int(), k: z.string() });
 
+const relabelled = z.object({ w: z.int(), label: z.string() });
+
 interface Definitions {
   readonly a?: object;
   readonly e?: object;
@@ -55,7 +57,16 @@ const changes: Readonly<
   "an edge key": [{}, { e: { key: ["w"] } }, 'The key of "e" changes'],
   "no edge key": [{ e: { key: ["w"] } }, {}, 'The key of "e" changes'],
   "an end more": [{}, { e: { to: ["a", "b"] } }, "migrated"],
-  "an end less": [{ e: { to: ["a", "b"] } }, {}, "migrated", { notes: 'The model has no "e(a>b)"' }],
+  "an end less": [{ e: { to: ["a", "b"] } }, {}, "nothing", { notes: 'The model has no "e(a>b)"' }],
+  "an end more and an edge key": [{}, { e: { to: ["a", "b"], key: ["w"] } }, 'The key of "e(a>a)" changes'],
+  "an end less and an edge key": [{ e: { to: ["a", "b"] } }, { e: { key: ["w"] } }, 'The key of "e" changes'],
+  "an end more and an order": [{}, { e: { to: ["a", "b"], orderBy: "w:number" } }, 'The keys of "e(a>a)" in "reverse" change'],
+  "an end more and more in a side": [{ e: sided(["w"], ["k"]) }, { e: { stored: "twice", to: ["a", "b"] } }, '"e(a>a)" holds "w" alone'],
+  "an end more and a new name": [
+    {},
+    { e: { to: ["a", "b"], schema: relabelled, renamed: { label: { from: "k", stored: "new" } } } },
+    '"label" of "e" would be stored under its new name',
+  ],
   "other ends": [{}, { e: { from: "b" } }, 'The key of "e" changes'],
   "an order": [{ e: { stored: "twice" } }, { e: { stored: "twice", orderBy: "w:number" } }, "migrated"],
   mirror: [{}, { a: { mirror: true } }, "migrated"],
@@ -147,4 +158,30 @@ test("unique values of existing nodes are reserved, and duplicates are named", a
   expect(await db.a.create({ id: "new", n: 3 })).toMatchObject({ ok: true });
   expect((await verify(db, { settle: 1 })).kinds).toEqual([]);
   expect((await db.migrations.plan()).steps).toEqual([]);
+});
+
+test("an attribute of an edge is converted to its new name, though the edge gets another type at its end", async () => {
+  const old = connectTo({});
+  await old.table.create();
+  for (const id of ["x", "y"]) await old.a.create({ id, n: 1 }).orThrow();
+  await old.e.link({ id: "y" }, { id: "x" }, { w: 1, k: "one" }).orThrow();
+  await connectTo({ e: { schema: relabelled, renamed: { label: "k" } } }).migrations.run({ ...fast, finish: true });
+  const ends = { to: ["a", "b"], schema: relabelled } as const;
+  const [last, next] = [connectTo({ e: ends }), connectTo({ e: { ...ends, renamed: { label: { from: "k", stored: "new" } } } })];
+  expect((await last.migrations.plan()).refusals).toEqual([expect.stringContaining('Items of "e" hold "label" as "k"')]);
+  expect(await next.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true, changed: 1 });
+  expect(await last.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
+  expect(await last.a({ id: "y" }).out("e").edges()).toMatchObject([{ label: "one" }]);
+  await expect(connectTo({}).table.create()).rejects.toMatchObject({ code: "plan.unreadForm" });
+});
+
+test("another name of a node or a part under the same key is refused: items hold the name", async () => {
+  const old = connectTo({ nodes: { dog: node({ key: "D#{id}", schema }) }, parts: { note: note("N#{n:3}") } });
+  await old.table.create();
+  await old.dog.create({ id: "x", n: 1 }).orThrow();
+  const db = connectTo({ nodes: { hound: node({ key: "D#{id}", schema }) }, parts: { remark: note("N#{n:3}") } });
+  expect(await db.hound.get({ id: "x" })).toBeUndefined();
+  const { refusals } = await db.migrations.plan();
+  expect(refusals.join(" ")).toMatch(/"dog" is "hound".*"note" is "remark"/);
+  await expect(db.migrations.run({ ...fast, finish: true })).rejects.toMatchObject({ code: "migrate.unsupported" });
 });

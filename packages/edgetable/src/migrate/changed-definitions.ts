@@ -218,6 +218,23 @@ export const unkeptItems = (recorded: ModelDescription | undefined, model: Model
   return [...told("count", recorded?.degrees, model.degrees), ...told("reserve the values of", recorded?.unique, model.unique)];
 };
 
+/** Nodes and parts that the model calls otherwise: an item holds the name of its kind, and is found by no other. */
+export const renamedKinds = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): readonly string[] => {
+  const { escapes, index, shapes } = catalog;
+  const recorded = current?.model.items ?? {};
+  // A layout says what its items hold: the name may have changed in the model alone.
+  if (!escapes) return [];
+  const isAlike = (id: string, other: string): boolean =>
+    keyAttributes(index).every((name) => recorded[id]?.keys[name] === model.items[other]?.keys[name]);
+  return Object.keys(recorded).flatMap((id) => {
+    const now = model.items[id] ? undefined : shapes.find((one) => one.kind !== "edge" && !recorded[one.id] && isAlike(id, one.id));
+    if (!now) return [];
+    return [
+      `What the table holds as "${id}" is "${now.id}" in the model, by the same key: its items would not be found, because each holds the name of its kind. Keep the name, or give "${now.id}" a key of its own and copy the rows with db.scan and db.load.`,
+    ];
+  });
+};
+
 /** Kinds of items that the model no longer has. It cannot judge their items, so that nothing happens to them. */
 export const droppedKinds = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): readonly string[] => {
   const wanted = new Set(catalog.indexes.map(({ name }) => name));

@@ -3,7 +3,7 @@ import type { TableSettings, ValueStorage } from "../schema/definition.ts";
 import { type Catalog, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
 import type { CopyFreshness, Freshness } from "../schema/derived.ts";
 import { isEither } from "../schema/between-models.ts";
-import { changedCounts, sameEntry } from "../schema/compare-models.ts";
+import { changedCounts, sameEntry, underOurNames } from "../schema/compare-models.ts";
 import { describedEntry, describedShards, describeModel, descriptionHash, type ModelDescription } from "../schema/describe-model.ts";
 import { unkept } from "../executor/administer-table.ts";
 import {
@@ -17,7 +17,16 @@ import {
   type StepPrice,
   type TableSize,
 } from "./prices.ts";
-import { changedForms, changedStorage, changedTimes, changedTypes, droppedKinds, unkeptFacts, unkeptItems } from "./changed-definitions.ts";
+import {
+  changedForms,
+  changedStorage,
+  changedTimes,
+  changedTypes,
+  droppedKinds,
+  renamedKinds,
+  unkeptFacts,
+  unkeptItems,
+} from "./changed-definitions.ts";
 import type { ModelRecord } from "../executor/model-record.ts";
 import type { TableDescription } from "../transport/operations.ts";
 
@@ -410,10 +419,13 @@ const indexSteps = ({ catalog, record, table }: MigrationGround, size: TableSize
 };
 
 /** Compares model, record and table, and gives the steps from one to the other. */
-export const planMigration = (ground: MigrationGround, { inPlace, again }: PlanSettings): MigrationPlan => {
-  const { catalog, record } = ground;
+export const planMigration = (given: MigrationGround, { inPlace, again }: PlanSettings): MigrationPlan => {
+  const { catalog } = given;
   const model = describeModel(catalog);
   const hash = descriptionHash(model);
+  const { current } = given.record;
+  const record = { ...given.record, current: current && { ...current, model: underOurNames(current.model, model, catalog) } };
+  const ground = { ...given, record };
   const { entries, changed, rekeyed } = changedEntries(ground, model, again);
   const { grown, refusals: shardRefusals } = changedShards(ground, model);
   const expires = expirySteps(ground);
@@ -442,6 +454,7 @@ export const planMigration = (ground: MigrationGround, { inPlace, again }: PlanS
   if (record.current?.hash !== hash || record.migration || again) steps.push(recordStep(record, model));
   const refusals = [
     ...impossible(ground, model),
+    ...renamedKinds(catalog, record.current, model),
     ...storage.refusals,
     ...forms.refusals,
     ...changedTimes(catalog, record.current, model).refusals,

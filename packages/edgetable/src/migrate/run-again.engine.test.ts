@@ -5,6 +5,7 @@ import { defineGraph } from "../client/define-graph.ts";
 import { edge, node } from "../schema/definition.ts";
 import type { Renaming } from "../schema/former.ts";
 import { verify } from "../verify/index.ts";
+import type { MigrationProgress } from "./run-migration.ts";
 import { fast, lab, openMigrationsLab } from "./migrations-lab.test-support.ts";
 
 openMigrationsLab();
@@ -95,4 +96,32 @@ test("with again, items that an older program wrote under an old name are conver
   const { Item: item } = await lab.engine.transport.send("GetItem", { TableName: lab.table, Key: { pk: { S: "I#2" }, sk: { S: "#" } } });
   expect(item).toMatchObject({ title: { S: "v2" } });
   expect(item).not.toHaveProperty("v");
+});
+
+/** Runs a migration that is stopped after the given one of the pages in the middle of its passes. Gives how many there were. */
+const stoppedAfterPage = async (at: number): Promise<number> => {
+  const stopping = new AbortController();
+  let pages = 0;
+  const onProgress = ({ step, seen }: MigrationProgress): void => {
+    if ((step === "backfill" || step === "createIndex") && seen > 0 && seen % 200 === 0 && ++pages === at) stopping.abort();
+  };
+  const run = after().migrations.run({ ...fast, finish: true, signal: stopping.signal, onProgress });
+  await run.catch((error: unknown) => expect(error).toMatchObject({ code: "execute.aborted" }));
+  return pages;
+};
+
+test("with again, what an older program wrote is found wherever a run with finish was stopped before", async () => {
+  for (let at = 1, isStopped = true; isStopped; at++) {
+    lab.table = lab.engine.freshTableName("again");
+    const old = before();
+    await old.table.create();
+    // More than a page of a pass.
+    await old.load(Array.from({ length: 250 }, (_, n) => ({ node: "issue" as const, row: { id: `${n}`, v: `v${n}`, w: "x" } })));
+    isStopped = (await stoppedAfterPage(at)) >= at;
+    await Promise.all(Array.from({ length: 250 }, (_, n) => old.issue.update({ id: `${n}` }, { w: "y" }).orThrow()));
+    await old.blocks.link({ id: "2" }, { id: "1" }).orThrow();
+    expect(await after().migrations.run({ ...fast, again: true, finish: true })).toMatchObject({ complete: true });
+    expect(await after().find("issue").where({ w: "y" }).count()).toBe(250);
+    expect(await after().issue.get({ id: "1" })).toMatchObject({ n: 1 });
+  }
 });

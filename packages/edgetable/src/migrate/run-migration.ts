@@ -93,6 +93,8 @@ interface Migrating extends Run {
   readonly lacking: Set<string>;
   /** Moves of values, by node type. */
   moves: Record<string, MoveState>;
+  /** The migration to which the passes belong, and whether it looks again. */
+  begun: string;
   plan: MigrationPlan;
   items: number;
 }
@@ -304,6 +306,7 @@ const takeStep = async (
         indexLag,
         deadline,
         records: false,
+        begun: run.begun,
       };
       const before = { pass: 0, seen: 0, moved: 0, last: { seen: 0, moved: 0 } };
       const onProgress = ({ passes: pass, seen, moved }: ReshardProgress): void => {
@@ -363,6 +366,13 @@ const begin = async (run: Migrating, record: ModelRecord): Promise<ModelRecord> 
   return begin(run, now);
 };
 
+/** Passes of an earlier migration, or from before it was to look again, prove nothing. */
+const beginAnew = (run: Migrating, { migration }: ModelRecord): void => {
+  const begun = `${migration?.since ?? 0}${migration?.again ? " again" : ""}`;
+  if (run.begun !== begun) Object.assign(run.state, newPasses(), { changed: run.state.changed });
+  run.begun = begun;
+};
+
 /** Takes the steps of the plan, and says whether the table follows the model then. */
 const takeSteps = async (run: Migrating): Promise<boolean> => {
   const { session, settings } = run;
@@ -379,6 +389,7 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
     write: (WriteCapacityUnits || ON_DEMAND.write) * settings.share,
   };
   const before = settings.dryRun ? record : await begin(run, record);
+  beginAnew(run, before);
   const finishes = settings.finish || plan.steps.every(({ kind }) => LASTING.includes(kind));
   for (const task of plan.steps) {
     if (settings.dryRun ? !PASSES.includes(task.kind) : !finishes && WAITING.includes(task.kind)) continue;
@@ -394,7 +405,7 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
   return now.current?.hash === plan.model && now.migration === undefined;
 };
 
-const factsOf = ({ plan, state, moves }: Migrating): JobFacts => ({
+const factsOf = ({ plan, state, moves, begun }: Migrating): JobFacts => ({
   model: plan.model,
   task: state.task,
   refreshed: state.refreshed ? 1 : 0,
@@ -406,11 +417,13 @@ const factsOf = ({ plan, state, moves }: Migrating): JobFacts => ({
   unfit: state.unfit,
   changed: state.changed,
   moves: JSON.stringify(moves),
+  begun,
 });
 
 const resumeFrom = (run: Migrating, facts: JobFacts): void => {
   const { state } = run;
   run.moves = JSON.parse(String(facts["moves"] ?? "{}")) as Migrating["moves"];
+  run.begun = String(facts["begun"] ?? "");
   const number = (name: string): number => Number(facts[name] ?? 0);
   Object.assign(state, {
     task: facts["task"] === "convert" || facts["task"] === "refresh" ? facts["task"] : "backfill",
@@ -450,7 +463,7 @@ export const runMigration = async (session: Session, settings: MigrationSettings
   const opened = openRun(session, settings);
   const migrate = async (): Promise<MigrationReport> => {
     const { plan, record } = await planOf(opened, settings);
-    const run: Migrating = { ...opened, settings, state: newPasses(), named: [], lacking: new Set(), moves: {}, plan, items: 0 };
+    const run: Migrating = { ...opened, settings, state: newPasses(), named: [], lacking: new Set(), moves: {}, begun: "", plan, items: 0 };
     refuseOtherModel(session, record, plan.model);
     checkRefusals(plan);
     const report = (complete: boolean): MigrationReport => ({

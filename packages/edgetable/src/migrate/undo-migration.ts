@@ -98,7 +98,12 @@ export const migrationStatus = async (
   let state: MigrationStatus["state"] = plan.steps.length === 0 ? "current" : "outdated";
   if (migration) state = migration.hash === plan.model ? "migrating" : "otherModel";
   const incomplete = new Set(plan.steps.flatMap((one) => (one.kind === "backfill" ? one.entries.map(({ index }) => index) : [])));
-  const described = new Map(table.GlobalSecondaryIndexes?.map((one) => [one.IndexName ?? "", one.IndexStatus]));
+  // A local index is as old as the table, and has no state.
+  const local = (table.LocalSecondaryIndexes ?? []).map(({ IndexName = "" }) => [IndexName, "ACTIVE"] as const);
+  const described = new Map([
+    ...local,
+    ...(table.GlobalSecondaryIndexes ?? []).map((one) => [one.IndexName ?? "", one.IndexStatus] as const),
+  ]);
   const stateOf = (name: string): "complete" | "building" | "missing" | "incomplete" => {
     const status = described.get(name);
     if (status === undefined) return "missing";

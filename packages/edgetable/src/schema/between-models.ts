@@ -6,6 +6,7 @@ import {
   describedEntry,
   type DescribedFormer,
   type DescribedItem,
+  type DescribedShards,
   type DescribedStorage,
   type ModelDescription,
 } from "./describe-model.ts";
@@ -89,23 +90,27 @@ export const withNewKinds = (recorded: ModelDescription, ours: ModelDescription,
 /**
  * What a table holds once programs of another model, or a resharding, have put items into its shards.
  *
- * @param isWanted which attributes with a shard are meant; all by default
+ * @param moved the attributes with a shard by which a resharding has moved all items; without it, items may be in the shards of either model
  * @returns the description, and the kinds whose shards differ
  */
 export const withShards = (
   current: ModelDescription,
   { items: others }: ModelDescription,
-  isWanted: (attribute: string) => boolean = () => true,
+  moved?: (attribute: string) => boolean,
 ): { readonly model: ModelDescription; readonly kinds: readonly string[] } => {
   const kinds = new Set<string>();
   const items = mapValues(current.items, (item, id): DescribedItem => {
-    const moved = Object.entries(others[id]?.shards ?? {}).filter(([attribute, now]) => {
+    const changed = Object.entries(others[id]?.shards ?? {}).flatMap(([attribute, now]): [string, DescribedShards][] => {
       const old = item.shards?.[attribute];
-      return old !== undefined && isWanted(attribute) && changedCounts(old, now).length > 0;
+      if (old === undefined) return [];
+      if (!moved) return changedCounts({ ...old, either: undefined }, now).length === 0 ? [] : [[attribute, { ...now, either: old }]];
+      const counts = moved(attribute) ? changedCounts(old, now) : [];
+      // In shards that the model does not list, nothing was looked for.
+      return counts.length > 0 && counts.every((one) => one.counts.includes(one.written)) ? [[attribute, now]] : [];
     });
-    if (moved.length === 0) return item;
+    if (changed.length === 0) return item;
     kinds.add(id);
-    return { ...item, shards: { ...item.shards, ...Object.fromEntries(moved) } };
+    return { ...item, shards: { ...item.shards, ...Object.fromEntries(changed) } };
   });
   return { model: { ...current, items }, kinds: [...kinds] };
 };

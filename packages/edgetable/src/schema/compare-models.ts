@@ -1,5 +1,5 @@
 import { own } from "../util/row.ts";
-import type { Catalog, EdgeEntry, KeyNames, Shape } from "./catalog.ts";
+import { type Catalog, type EdgeEntry, keyAttributes, type KeyNames, type Shape } from "./catalog.ts";
 import {
   definitionOf,
   type DescribedItem,
@@ -30,6 +30,32 @@ export const changedEdges = (
   const was = isInferred ? (isMirrored ? "twice" : "once") : own(recorded ?? {}, name);
   if (was === undefined || was === is) return undefined;
   return { was, is, says: `Edges of "${name}" are stored ${STORAGE[was]}, and the model stores them ${STORAGE[is]}` };
+};
+
+/**
+ * A recorded model in which kinds go by the names that they have in a model: the items of an edge type are called by its ends
+ * (`likes(person>post)`) only where there are several types at one.
+ */
+export const underOurNames = (recorded: ModelDescription, ours: ModelDescription, { index, shapes }: Catalog): ModelDescription => {
+  const keysOf = (item: DescribedItem | undefined): string =>
+    keyAttributes(index)
+      .map((name) => item?.keys[name])
+      .join("\n");
+  const items: Record<string, DescribedItem> = { ...recorded.items };
+  for (const { id, kind, definition, role, from, to } of shapes) {
+    if (kind !== "edge" || own(recorded.items, id)) continue;
+    const copy = role === "mirror" ? ":mirror" : "";
+    const alone = `${definition}${copy}`;
+    const before = id === alone ? `${definition}(${from}>${to})${copy}` : alone;
+    const item = own(recorded.items, before);
+    if (!item) continue;
+    // Of several kinds, the one with the keys that there were; all of them where none has: their keys have changed.
+    const alike = shapes.filter((one) => one.definition === definition && one.role === role && keysOf(ours.items[one.id]) === keysOf(item));
+    if (alike.length > 0 && !alike.some((one) => one.id === id)) continue;
+    items[id] = item;
+    delete items[before];
+  }
+  return { ...recorded, items };
 };
 
 /** What an edge's copy holds alone, as a sentence, where a model reads more from it than a recorded model stores there. */
@@ -88,7 +114,7 @@ export const unreadForm = (
   ours: ModelDescription,
   recorded: { readonly model: ModelDescription; readonly renamed?: EndedRenamings | undefined },
 ): UnreadForm | undefined => {
-  for (const [id, { former = {} }] of Object.entries(recorded.model.items))
+  for (const [id, { former = {} }] of Object.entries(underOurNames(recorded.model, ours, catalog).items))
     for (const [to, { name, stored }] of Object.entries(former)) {
       const definition = definitionOf(id);
       const from = name ?? to;
@@ -126,11 +152,12 @@ interface ChangedShards {
 export const changedCounts = (old: DescribedShards, now: DescribedShards): readonly ChangedShards[] => {
   const countsOf = ({ counts, hot = {} }: DescribedShards, value: string): readonly number[] => own(hot, value) ?? counts;
   const values = new Set(["", ...Object.keys(old.hot ?? {}), ...Object.keys(now.hot ?? {})]);
-  return [...values].flatMap((value) => {
+  const changed = [...values].flatMap((value) => {
     const [written = 1] = countsOf(old, value);
     const counts = countsOf(now, value);
     return counts[0] === written ? [] : [{ value, written, counts }];
   });
+  return old.either ? [...changed, ...changedCounts(old.either, now)] : changed;
 };
 
 const FIELD_NAME = /\{([^{}:]+)/g;

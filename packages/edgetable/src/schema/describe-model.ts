@@ -13,6 +13,8 @@ export interface DescribedShards {
   readonly counts: readonly number[];
   readonly per?: string;
   readonly hot?: Readonly<Record<string, readonly number[]>>;
+  /** What the model before had, after an undone migration: items may be in the shards of either. */
+  readonly either?: DescribedShards | undefined;
 }
 
 /** One kind of item, as a model stores it. */

@@ -39,6 +39,8 @@ export interface ReshardSettings {
   readonly onProgress: ((progress: ReshardProgress) => void) | undefined;
   /** Whether the table's record is told where the items are now. A migration writes it at its own end. */
   readonly records: boolean;
+  /** Tells the job from one that an earlier migration left behind: that one's position proves nothing. */
+  readonly begun?: string;
 }
 
 /** How far a resharding has come. */
@@ -258,7 +260,12 @@ export const runReshard = async (session: Session, settings: ReshardSettings): P
     settings,
     places,
     // Hashed, because every renewal of the lease writes it: a list of a thousand places would cost 20 units.
-    list: hexHashOf(places.map(({ index, partition }) => `${index.name} ${partition ?? "*"}`).join()),
+    list: hexHashOf(
+      [
+        ...(settings.begun === undefined ? [] : [settings.begun]),
+        ...places.map(({ index, partition }) => `${index.name} ${partition ?? "*"}`),
+      ].join(),
+    ),
     at: 0,
     start: undefined,
     moved: 0,
