@@ -105,8 +105,8 @@ const deleteItems = async (session: Session, keys: readonly Key[], context: Call
   if (first) throw first.error;
 };
 
-// An edge takes up to five items: its two copies; the guard of its other end and the node there, or the counter and the node; and a
-// counter of the node that is deleted. All of them share two: that node's item and its guard. A transaction holds 100.
+// An edge takes up to five items: its two copies, two at its other end (the node, and a guard or a counter), and a counter of the node
+// that is deleted. All of them share that node's item and its guard: 5 × 19 + 2 of the 100 items of a transaction.
 const EDGES_AT_ONCE = 19;
 
 const unlinkTogether = async (session: Session, removals: readonly Removal[], context: CallContext): Promise<void> => {
