@@ -85,6 +85,46 @@ test("an extraction that read all rows and could not write the lake leaves none 
   expect(await counts(into)).toEqual(all);
 });
 
+test("a node that is read again after an interruption has the reference that it has then", async () => {
+  const notes = defineGraph({
+    table: "Notes",
+    nodes: {
+      page: node({ key: "PAGE#{pageId}", schema: z.object({ pageId: z.string() }) }),
+      note: node({ key: "NOTE#{noteId}", schema: z.object({ noteId: z.string(), aboutId: z.string().optional() }) }),
+    },
+    edges: { about: edge({ from: "note", to: "page", stored: "reference", by: { pageId: "aboutId" }, ends: "unchecked" }) },
+  });
+  const db = notes.connect({ endpoint: engine.endpoint });
+  await db.table.create();
+  for (const noteId of ["kept", "led", "freed"]) await db.note.create({ noteId, aboutId: "a" }).orThrow();
+  await db.note.create({ noteId: "late" }).orThrow();
+  const into = join(folder, "lake");
+  const position = Buffer.from(JSON.stringify(["Notes", 1, 1, { 0: null }])).toString("base64url");
+  const failing = {
+    catalog: db.catalog,
+    scan: (settings: Parameters<typeof db.scan>[0]) => {
+      const scan = db.scan(settings);
+      const rows = async function* () {
+        yield* scan;
+        throw new Error("interrupted");
+      };
+      return Object.assign(rows(), { report: () => ({ ...scan.report(), position }) });
+    },
+  };
+  await expect(extract(failing as never, { into })).rejects.toThrow("interrupted");
+  await db.note.update({ noteId: "led" }, { aboutId: "b" }).orThrow();
+  await db.note.update({ noteId: "freed" }, { remove: ["aboutId"] }).orThrow();
+  await db.note.update({ noteId: "late" }, { aboutId: "c" }).orThrow();
+  expect(await extract(db, { into })).toMatchObject({ resumed: true });
+  const lake = await openLake(into);
+  expect(await lake.query("select source, target from about order by source")).toEqual([
+    { source: "note:kept", target: "page:a" },
+    { source: "note:late", target: "page:c" },
+    { source: "note:led", target: "page:b" },
+  ]);
+  lake.close();
+});
+
 test("an older lake is replaced by the new one when that is complete", async () => {
   const into = join(folder, "lake");
   await extract(connect(), { into });

@@ -71,6 +71,14 @@ test("a Python without pyspark is reported with what to install", async () => {
   });
 });
 
+test("two programs of one job do not share a folder for their results", async () => {
+  const both = [hops(lake, { from: "select node from page" }), hops(lake, { from: "select node from page", direction: "in" })];
+  await expect(runOnSpark(lake.folder, both, { python: "no-such-python", out: "results" })).rejects.toMatchObject({
+    code: "plan.invalidOption",
+    message: expect.stringContaining('Two programs are of the job "hops"') as string,
+  });
+});
+
 test("a missing Python is reported", async () => {
   await expect(runOnSpark(lake.folder, [degrees(lake)], { python: "no-such-python" })).rejects.toMatchObject({
     code: "analytics.engine",

@@ -39,6 +39,7 @@ const hint = (stderr: string): string => {
  *
  * @param folder the lake
  * @returns the rows of each program's result, in the order of the programs
+ * @throws {plan.invalidOption} if `out` is given for two programs of one job
  * @throws {analytics.engine} if Python, pyspark or Java is missing, or Spark fails
  * @throws {analytics.sql} if Spark rejects a statement
  * @throws {execute.aborted} if the signal aborts
@@ -52,6 +53,15 @@ export const runOnSpark = async (
 ): Promise<readonly (readonly ResultRow[])[]> => {
   const { python = process.env["EDGETABLE_PYTHON"] ?? "python3", threads = 2, onProgress, signal } = options;
   const lake = resolve(folder);
+  const twice = options.out === undefined ? undefined : programs.find(({ job }, at) => programs.findIndex((one) => one.job === job) < at);
+  if (twice)
+    throw new EdgetableError(
+      "plan.invalidOption",
+      `Two programs are of the job "${twice.job}", and \`out\` has one folder for both. Run them one after the other, each with its own \`out\`.`,
+      {
+        details: { option: "out", job: twice.job },
+      },
+    );
   await readLakeFile(lake);
   const scratch = await mkdtemp(join(tmpdir(), "edgetable-spark-"));
   try {

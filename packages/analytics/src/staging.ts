@@ -24,8 +24,8 @@ export interface Staged {
 /** A row and its table. */
 interface Placed {
   readonly staged: Staged;
-  /** The values of `node`, of `source` and `target`, or of `owner`. */
-  readonly leading: readonly string[];
+  /** The values of `node`, of `source` and `target`, or of `owner`; without a target for a reference that a node lacks. */
+  readonly leading: readonly (string | undefined)[];
   readonly attributes: Row;
 }
 
@@ -45,6 +45,7 @@ export class Staging {
   readonly #references = new Map<string, { readonly shape: Shape; readonly staged: Staged }[]>();
   readonly unfit: Record<string, number> = {};
   rows = 0;
+  #resumed = false;
 
   constructor(database: Database, { catalog, source }: { readonly catalog: Catalog; readonly source?: string }, unfit: "refuse" | "null") {
     this.#database = database;
@@ -84,6 +85,7 @@ export class Staging {
     const [progress] = await this.#database.rows("select * from progress");
     // Rows without a position cannot be continued: the whole table was read, and the lake was not written. They would come twice.
     const mine = progress?.["model"] === model && typeof progress["position"] === "string";
+    this.#resumed = mine;
     if (!mine) await this.#database.run(`delete from progress; insert into progress values (${literal(model)}, null, '{}')`);
     const types = JSON.parse(mine ? String(progress["types"]) : "{}") as Readonly<Record<string, (ColumnType | undefined)[]>>;
     for (const staged of this.tables) {
@@ -107,8 +109,10 @@ export class Staging {
     for (const { shape, staged } of this.#references.get(row.node) ?? []) {
       const ends = Object.entries(shape.alias ?? {}).filter(([path]) => path.startsWith("to."));
       const target = Object.fromEntries(ends.map(([path, attribute]) => [path.slice("to.".length), placed.attributes[attribute]]));
-      if (Object.values(target).some((value) => value === undefined || value === null)) continue;
-      const leading = [placed.leading[0]!, this.#nodeText(shape.to!, target)];
+      const isMissing = Object.values(target).some((value) => value === undefined || value === null);
+      // Where the node was read before the interruption, it may have had a reference then.
+      if (isMissing && !this.#resumed) continue;
+      const leading = [placed.leading[0]!, isMissing ? undefined : this.#nodeText(shape.to!, target)];
       const attributes = Object.fromEntries((shape.copied ?? []).map((name) => [name, placed.attributes[name]]));
       await this.#stage({ staged, leading, attributes });
     }
@@ -118,7 +122,9 @@ export class Staging {
     const { staged, leading, attributes } = placed;
     const appender = (staged.appender ??= await this.#database.connection.createAppender(`staged_${staged.table.name}`));
     const { columns } = staged.table;
-    for (const text of leading) appender.appendVarchar(text);
+    for (const text of leading)
+      if (text === undefined) appender.appendNull();
+      else appender.appendVarchar(text);
     for (let at = leading.length; at < columns.length; at++) {
       const { attribute, within } = columns[at]!;
       const text = this.#columnText(placed, at, within ? valueWithin(attributes, within) : attributes[attribute!]);
@@ -188,7 +194,7 @@ export class Staging {
 
   /** The SELECT that turns the staged texts of a table into typed columns. After a resumed scan, it drops rows that came twice. */
   select({ table, types }: Staged, resumed: boolean): string {
-    const { name, kind, key, columns } = table;
+    const { name, kind, definition, key, columns } = table;
     const selected = columns.map(({ name: column, type: declared }, at) => {
       const type = types[at] ?? "text";
       const plain = declared !== undefined || type === "json" || type === "texts" || type === "numbers";
@@ -196,7 +202,10 @@ export class Staging {
     });
     const from = `select ${selected.join(", ")}, more from ${stagingName(name)}`;
     if (!resumed) return from;
-    const leading = kind === "node" ? ["node"] : kind === "edge" ? ["source", "target"] : ["owner"];
-    return `${from} qualify row_number() over (partition by ${[...leading, ...key].map(quoted).join(", ")} order by rowid desc) = 1`;
+    // A node has one reference of a type: the one that was read last, even if it leads elsewhere.
+    const isReference = kind === "edge" && this.#catalog.edges[definition]?.definition.stored === "reference";
+    const leading = kind === "node" ? ["node"] : kind === "part" ? ["owner"] : isReference ? ["source"] : ["source", "target"];
+    const last = `${from} qualify row_number() over (partition by ${[...leading, ...key].map(quoted).join(", ")} order by rowid desc) = 1`;
+    return isReference ? `select * from (${last}) as read_last where target is not null` : last;
   }
 }
