@@ -286,3 +286,23 @@ test("of several attributes that repeat a field, the one that fits the kind name
   ]);
   expect(layout.nodes).toMatchObject({ product: { keys: { GSI1PK: "C#{categoryId}", GSI1SK: "{key}" } } });
 });
+
+test("numbers that a double cannot hold are bigints, in keys and sets too", () => {
+  const [large, larger] = ["1234567890123456789", "1234567890123456790"];
+  const keyed = { partitionKey: "id", types: { id: "N" as const }, indexes: {} };
+  const numbers = (...all: readonly string[]) => all.map((id) => ({ id: { N: id }, name: `of ${id}` }));
+  const { sortKey: _sortKey, ...alone } = { sortKey: undefined, ...keyed };
+  for (const [items, type] of [
+    [numbers(large, larger), "z.bigint()"],
+    [numbers(large, "12"), "z.union([z.bigint(), z.number()])"],
+    [numbers("13", "12"), "z.number()"],
+  ] as const)
+    expect(Object.values(drafted(items, { ...alone, sortKey: undefined as never }).nodes)).toMatchObject([{ schema: { id: type } }]);
+  const { nodes } = drafted([
+    { PK: "T#a", SK: "META", all: { NS: [large] }, some: { NS: [large, "1"] }, none: { NS: ["1"] } },
+    { PK: "T#b", SK: "META", all: { NS: [larger] }, some: { NS: ["1", larger] }, none: { NS: ["2"] } },
+  ]);
+  expect(nodes).toMatchObject({
+    t: { schema: { all: "z.set(z.bigint())", some: "z.set(z.union([z.bigint(), z.number()]))", none: "z.set(z.number())" } },
+  });
+});

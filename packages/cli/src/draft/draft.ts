@@ -3,7 +3,7 @@ import { RESERVED_NAMES } from "edgetable/check";
 import { camel, fieldsOf, type KeyTemplate, type KindKeys, type Piece, templateSource } from "./infer-keys.ts";
 import { distinct, indexKeysOf, type RawItem, type SampledTable, textOf } from "./sample.ts";
 import { looksFixed, type Kind } from "./split-kinds.ts";
-import { typeText } from "./value-types.ts";
+import { typeText, zodOfField } from "./value-types.ts";
 
 /** The attributes of a schema, each with its type as zod writes it. */
 export type DraftSchema = Readonly<Record<string, string>>;
@@ -137,7 +137,7 @@ const itemOf = (
   const stored: Record<string, string> = {};
   for (const [name, { type, optional }] of fields) {
     if (skipped.includes(name)) continue;
-    schema[name] = `${type === "number" ? "z.number()" : type === "date" ? "z.date()" : "z.string()"}${optional ? ".optional()" : ""}`;
+    schema[name] = `${zodOfField[type]}${optional ? ".optional()" : ""}`;
   }
   // What the items lack, and others under the same keys have, is an attribute too: `match` names it.
   for (const attribute of distinct([...kind.items.flatMap((item) => Object.keys(item)), ...Object.keys(kind.match ?? {})])) {
@@ -234,12 +234,7 @@ const ownerOf = (d: Drafting, one: Keyed): Owner => {
   const fields = fieldsOf(one.partition);
   const base = camel(literalsOf(one.partition).at(-1) ?? "") ?? camel(fields[0]?.replace(/_?[iI]d$/, "") ?? "") ?? "owner";
   const name = freeName(d, base);
-  const schema = Object.fromEntries(
-    fields.map((field) => [
-      field,
-      one.fields.get(field)?.type === "number" ? "z.number()" : one.fields.get(field)?.type === "date" ? "z.date()" : "z.string()",
-    ]),
-  );
+  const schema = Object.fromEntries(fields.map((field) => [field, zodOfField[one.fields.get(field)?.type ?? "text"]]));
   const dates = fields.filter((field) => one.fields.get(field)?.type === "date");
   d.nodes[name] = { key: source(d, one.partition), schema, stored: false, doubts: [], count: 0, ...(dates.length > 0 ? { dates } : {}) };
   if (one.partition.whole) d.layouts.nodes[name] = { delimiters: { [d.table.partitionKey]: WHOLE } };

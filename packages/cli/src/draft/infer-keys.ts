@@ -2,6 +2,7 @@ import type { AttributeValue } from "edgetable";
 import { type Column, columnOf, columnsWithin, matchOf, type Texts } from "./columns.ts";
 import { distinct, indexKeysOf, keyAttributesOf, type SampledTable, textOf } from "./sample.ts";
 import { looksFixed, type Kind } from "./split-kinds.ts";
+import { type KeyField, withDigits } from "./value-types.ts";
 
 /** A piece of a key's template: fixed text, or a field with its format. */
 export type Piece = { readonly text: string } | { readonly field: string; readonly format?: string };
@@ -17,13 +18,6 @@ export interface KeyTemplate {
   readonly sparse: boolean;
   /** The values of another attribute with which items have this one, by that attribute's name. */
   readonly when?: Readonly<Record<string, string | number | boolean | readonly (string | number | boolean)[]>>;
-}
-
-/** What a field of the keys contains. */
-export interface KeyField {
-  readonly type: "text" | "number" | "date";
-  /** True if some items lack it. */
-  readonly optional: boolean;
 }
 
 /** The computed attributes of one kind. */
@@ -494,5 +488,9 @@ export const inferKeys = (
       });
   }
   const alone = items.length === 1 ? ["the sample has one such item, so that fixed words and values are told apart by their looks."] : [];
-  return { templates: [...templates.values()], fields: state.fields, doubts: distinct([...alone, ...state.doubts]) };
+  return {
+    templates: [...templates.values()],
+    fields: withDigits(state.fields, state.names),
+    doubts: distinct([...alone, ...state.doubts]),
+  };
 };

@@ -45,6 +45,12 @@ export const matches = (value: unknown, filter: string): boolean => {
   const text = cellText(value);
   const { comparison, holds, wanted } = readFilter(filter);
   if (!holds) return text.toLowerCase().includes(filter.toLowerCase());
+  const isWhole = (one: string): boolean => /^-?\d+$/.test(one);
+  if (isWhole(text) && isWhole(wanted)) {
+    // Every digit counts, also of numbers that a double cannot hold.
+    const [one, other] = [BigInt(text), BigInt(wanted)];
+    return holds(one < other ? -1 : one > other ? 1 : 0);
+  }
   const [left, right] = [Number(text), Number(wanted)];
   if (text !== "" && wanted !== "" && !Number.isNaN(left) && !Number.isNaN(right)) return holds(left - right);
   if (text === "" && wanted !== "" && comparison !== "ne") return false;

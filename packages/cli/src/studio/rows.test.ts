@@ -292,6 +292,14 @@ test.each<[unknown, string, boolean]>([
   [{ city: "Porto" }, "porto", true],
 ])("matches(%j, %s) is %s", (value, filter, expected) => expect(matches(value, filter)).toBe(expected));
 
+test("filters compare every digit of a number that a double cannot hold", () => {
+  const large = 1234567890123456789n;
+  expect(matches(large, `=${large}`)).toBe(true);
+  expect(matches(large, `=${large + 1n}`)).toBe(false);
+  expect(matches(large, `<${large + 1n}`)).toBe(true);
+  expect(matches(-large, `<${large}`)).toBe(true);
+});
+
 test("a CSV file is imported, and what does not fit is told by its line", async () => {
   const csv = 'id,name,tags,rank\n10,Desk,"a, b",3\n11,,x,4\n12,"Chair, old",,\n';
   const answer = await importRows(db, sent({ type: "thing", csv }), signal);

@@ -141,7 +141,8 @@ const membersOf = (value: unknown): readonly unknown[] | undefined => {
 export const editText = (value: unknown): string => {
   const members = membersOf(value)?.map(showPlain);
   if (!members) return showPlain(value);
-  return members.some((one) => one.includes(",") || one.startsWith("[")) ? JSON.stringify(members) : members.join(", ");
+  // Without a JSON list, a comma would divide a member, and space around it would be lost.
+  return members.some((one) => /,|^\[|^\s|\s$|^$/.test(one)) ? JSON.stringify(members) : members.join(", ");
 };
 
 const csvCell = (text: string): string => (/[",\r\n]/.test(text) || text.trim() !== text ? `"${text.replaceAll('"', '""')}"` : text);
