@@ -24,7 +24,8 @@ export interface TableAdmin {
    * Creates the table with all its indexes and the model's `settings`, on demand, and waits until it is active. Leaves a table as it is that
    * exists and fits the model, or that another client creates at the same time: `created` is then false. If the table
    * is being deleted, waits until it is gone. A record of the table's model that lacks kinds of items gets them, so that
-   * a later change of their order is noticed: one GetItem and, where it lacks some, one UpdateItem.
+   * a later change of their order is noticed: one GetItem and, where it lacks some, one UpdateItem. An empty table without a
+   * record gets one; a Scan of one item tells.
    *
    * @throws {table.mismatch} when a table of that name does not fit the model.
    * @throws {execute.tableNotFound} when another client deletes it meanwhile.

@@ -111,21 +111,34 @@ export const lacksImages = (table: string, viewType: string | undefined): Edgeta
     { details: { table, viewType } },
   );
 
-/** Records the model of a new table. Whoever may create tables and not write items leaves it without a record. */
-const recordModel = async (session: Session, context: CallContext): Promise<void> => {
+/**
+ * Records the model of a new table, or of an empty one. Whoever may create tables and not write items leaves it without a record.
+ * Gives false if another client has recorded a model.
+ */
+const recordModel = async (session: Session, context: CallContext): Promise<boolean> => {
   const { NO_RECORD } = await import("./model-record.ts");
   const { recordedModel, writeRecord } = await import("./write-record.ts");
   try {
-    await writeRecord(session, NO_RECORD, { current: recordedModel(session), migration: undefined }, context);
-    noteComplete(session);
+    const isWritten = await writeRecord(session, NO_RECORD, { current: recordedModel(session), migration: undefined }, context);
+    if (isWritten) noteComplete(session);
+    return isWritten;
   } catch (error) {
     if (!isEdgetableError(error, "execute.accessDenied")) throw error;
+    return true;
   }
+};
+
+/** True if a table holds nothing. One Scan of one item. */
+const isEmpty = async (session: Session, context: CallContext): Promise<boolean> => {
+  const input = { TableName: session.catalog.table, Limit: 1, ConsistentRead: true, ReturnConsumedCapacity: "TOTAL" } as const;
+  const { Items = [], LastEvaluatedKey } = await session.send("Scan", input, context);
+  return Items.length === 0 && LastEvaluatedKey === undefined;
 };
 
 /**
  * Adds the kinds of items that the table's record lacks, so that a later change of their order or keys is noticed. Leaves the
- * record as it is while a migration is under way, which writes it at its end. Whoever may not read or write items leaves it too.
+ * record as it is while a migration is under way, which writes it at its end. Records the model of an empty table without a record.
+ * Whoever may not read or write items leaves it too.
  */
 const recordNewKinds = async (session: Session, context: CallContext): Promise<void> => {
   const { readRecord } = await import("./model-record.ts");
@@ -138,7 +151,12 @@ const recordNewKinds = async (session: Session, context: CallContext): Promise<v
     for (let isWritten = false; !isWritten;) {
       const record = await readRecord(session, context);
       checkForms(session, record);
-      if (!record.current || record.migration) return;
+      if (record.migration) return;
+      if (!record.current) {
+        // Whoever created it died before it was recorded, or another tool created it.
+        if (!(await isEmpty(session, context)) || (await recordModel(session, context))) return;
+        continue;
+      }
       const model = withNewKinds(record.current.model, ours, session.catalog);
       if (model === record.current.model) return;
       const schemas = { types: { ...types, ...record.current.types }, optional: { ...optional, ...record.current.optional } };
@@ -202,8 +220,9 @@ export const createTable = async (
   if (stream && !created) await enableStream(session, context);
   if (created && settings.pointInTimeRecovery === true) await enableRecovery(session, context);
   // A table in a layout of its own may be read by programs that do not know Edgetable: it has no record until it is migrated.
-  if (catalog.escapes) await (created ? recordModel : recordNewKinds)(session, context);
-  else if (created) noteComplete(session);
+  if (!catalog.escapes) {
+    if (created) noteComplete(session);
+  } else if (!created || !(await recordModel(session, context))) await recordNewKinds(session, context);
   return { created };
 };
 

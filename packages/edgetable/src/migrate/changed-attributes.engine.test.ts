@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph } from "../client/define-graph.ts";
-import { node } from "../schema/definition.ts";
+import { edge, node, part } from "../schema/definition.ts";
+import { count } from "../schema/derived.ts";
+import { verify } from "../verify/index.ts";
 import type { Renaming, Retyping } from "../schema/former.ts";
 import { fast, lab, openMigrationsLab } from "./migrations-lab.test-support.ts";
 
@@ -115,4 +117,41 @@ test("the plan of the last step says to look again for what programs from before
   expect((await named.three().migrations.plan()).notes).toEqual([
     expect.stringMatching(/"name".*run the migration to the recorded model with again and finish first/),
   ]);
+});
+
+test("what repeats or counts a retyped attribute is computed of its new values, and back", async () => {
+  const connectTo = (prio: z.ZodType, retyped?: Retyping) => {
+    const retyping = retyped ? { retyped: { prio: retyped } } : {};
+    const schema = z.object({ id, prio });
+    const restless = { onDelete: { from: "cascade", to: "cascade" } } as const;
+    const derived = { urgent: count({ parts: "note", where: { prio: prio instanceof z.ZodString ? "7" : 7 } }) };
+    // oxlint-disable-next-line typescript/no-explicit-any -- a model made of variable parts has no types
+    return (defineGraph as any)({
+      table: lab.table,
+      nodes: { issue: node({ key: "I#{id}", schema, derived, ...retyping } as never) },
+      edges: { blocks: edge({ from: "issue", to: "issue", copies: { to: { other: "prio" } }, ...restless } as never) },
+      parts: {
+        note: part({ of: "issue", key: "N#{n}", schema: z.object({ n: id, prio }), copies: { own: "prio" }, ...retyping } as never),
+      },
+    }).connect({ transport: lab.engine.transport });
+  };
+  const before = connectTo(z.string());
+  await before.table.create();
+  for (const one of ["1", "2"]) await before.issue.put({ id: one, prio: "7" }).orThrow();
+  await before.blocks.link({ id: "1" }, { id: "2" }).orThrow();
+  await before.note.create({ id: "1" }, { n: "1", prio: "7" }).orThrow();
+  const steps = [
+    [connectTo(z.int(), digits), 7],
+    [connectTo(z.int(), { ...digits, stored: "new" }), 7],
+    [connectTo(z.int()), 7],
+    [connectTo(z.int(), digits), 7],
+    [before, "7"],
+  ] as const;
+  for (const [db, value] of steps) {
+    expect(await db.migrations.run({ ...fast, finish: true, inPlace: db === before })).toMatchObject({ complete: true });
+    expect(await db.issue({ id: "1" }).out("blocks").edges()).toMatchObject([{ other: value }]);
+    expect(await db.issue({ id: "1" }).parts("note").all()).toMatchObject([{ own: value, prio: value }]);
+    expect(await db.issue.get({ id: "1" })).toMatchObject({ urgent: 1 });
+    expect((await verify(db, { settle: 0 })).kinds).toEqual([]);
+  }
 });

@@ -3,7 +3,7 @@ import { type Catalog, keyAttributes } from "../schema/catalog.ts";
 import { describeTypes, describeValues } from "../schema/describe-types.ts";
 import { requiresValue } from "../schema/standard-schema.ts";
 import { own } from "../util/row.ts";
-import { changedEdges, goesBack, lackingCopy } from "../schema/compare-models.ts";
+import { changedEdges, changedFacts, goesBack, lackingCopy } from "../schema/compare-models.ts";
 import { definitionOf, describedEntry, type ModelDescription } from "../schema/describe-model.ts";
 
 /** What a plan says of changes of definitions. */
@@ -268,11 +268,13 @@ export const droppedKinds = (catalog: Catalog, current: RecordedModel | undefine
  * Derived attributes and copies that the model does not keep any more, or keeps otherwise: programs of the recorded model go on
  * reading them.
  */
-export const unkeptFacts = ({ facts = {}, items }: ModelDescription, current: RecordedModel | undefined): readonly string[] => {
+export const unkeptFacts = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): readonly string[] => {
+  const { facts = {}, items } = model;
+  const others = new Set(current && changedFacts(current.model, model, catalog));
   const changed = Object.entries(current?.model.facts ?? {}).filter(([name, text]) => {
     const { freshness } = JSON.parse(text) as { readonly freshness?: string };
     const isKnown = Object.keys(items).some((id) => definitionOf(id) === definitionOf(name));
-    return isKnown && freshness !== "batch" && facts[name] !== text;
+    return isKnown && freshness !== "batch" && (facts[name] !== text || others.has(name));
   });
   if (changed.length === 0) return [];
   const names = changed.map(([name]) => `"${name}"`).join(", ");

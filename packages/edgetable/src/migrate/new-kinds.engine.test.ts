@@ -5,7 +5,8 @@ import { defineGraph } from "../client/define-graph.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { edge } from "../schema/definition.ts";
 import type { Operation } from "../transport/operations.ts";
-import { fast, lab, openMigrationsLab, person, watched } from "./migrations-lab.test-support.ts";
+import { dyingTransport } from "../test-support/dying-transport.ts";
+import { byName, connectTo, fast, lab, openMigrationsLab, person, watched } from "./migrations-lab.test-support.ts";
 
 // What `table.create()` records of the kinds of items that a table's record lacks, and what reads make of it.
 
@@ -150,4 +151,25 @@ test("the record of a migration under way is left alone, and a migration begins 
   expect(before).toMatchObject({ state: "migrating" });
   expect(await all().table.create()).toEqual({ created: false });
   expect((await second(ordered).migrations.status()).plan).toEqual(before.plan);
+});
+
+test("the model is recorded by the next program where the one that created the table died, unless items are there", async () => {
+  const both = { byName: { entries: { person: "name", club: "name" } } } as const;
+  for (let answers = 1, isRecorded = false; !isRecorded; answers++) {
+    lab.table = lab.engine.freshTableName("died");
+    const { transport, died } = dyingTransport(lab.engine.transport, answers);
+    const creating = connectTo({ byName: byName() }, { transport }).table.create();
+    isRecorded = (await Promise.race([creating.then(() => true), died.then(() => false)])) as boolean;
+    const db = connectTo({ byName: byName() });
+    await db.table.create();
+    await db.club.put({ id: "c", name: "C" }).orThrow();
+    const next = connectTo(both);
+    await expect((async () => next.find("club").where({ name: "C" }).count())()).rejects.toMatchObject({ code: "plan.indexIncomplete" });
+    expect(await next.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true, changed: 1 });
+    expect(await next.find("club").where({ name: "C" }).count()).toBe(1);
+    // Nobody knows by which model these items were written.
+    await lab.engine.transport.send("DeleteItem", { TableName: lab.table, Key: { pk: { S: "~model" }, sk: { S: "#" } } });
+    await connectTo(both).table.create();
+    expect((await connectTo(both).migrations.plan()).recorded).toBeUndefined();
+  }
 });

@@ -3,7 +3,7 @@ import type { TableSettings, ValueStorage } from "../schema/definition.ts";
 import { type Catalog, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
 import type { CopyFreshness, Freshness } from "../schema/derived.ts";
 import { isEither } from "../schema/between-models.ts";
-import { changedCounts, sameEntry, underOurNames } from "../schema/compare-models.ts";
+import { changedCounts, changedFacts, sameEntry, underOurNames } from "../schema/compare-models.ts";
 import { describedEntry, describedShards, describeModel, descriptionHash, type ModelDescription } from "../schema/describe-model.ts";
 import { unkept } from "../executor/administer-table.ts";
 import {
@@ -346,7 +346,7 @@ const computedSteps = (
     ...summaries.map((fact) => [`${fact.edge}.${fact.attribute}`, fact.freshness] as const),
     ...copies.map((fact) => [`${fact.onto.name}.${fact.attribute}`, fact.freshness] as const),
   ]);
-  const changed = Object.keys(model.facts ?? {}).filter((name) => current && recorded.facts?.[name] !== model.facts?.[name]);
+  const changed = current ? changedFacts(current.model, model, catalog) : [];
   const computed = again ? Object.keys(model.facts ?? {}) : changed;
   const streamed = computed.filter((name) => freshnessOf.get(name) === "stream");
   const facts = [
@@ -484,7 +484,7 @@ export const planMigration = (given: MigrationGround, { inPlace, again }: PlanSe
         ...forms.notes,
         ...computed.notes,
         ...storage.notes,
-        ...unkeptFacts(model, record.current),
+        ...unkeptFacts(catalog, record.current, model),
         ...unkeptItems(record.current?.model, model),
         ...droppedKinds(catalog, record.current, model),
         ...leftIndexes(ground, model),

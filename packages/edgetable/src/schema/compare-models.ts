@@ -65,6 +65,31 @@ export const lackingCopy = ({ items }: ModelDescription, { id, copied }: Pick<Sh
   return `"${id}" holds ${held.map((attribute) => `"${attribute}"`).join(", ")} alone, and the model reads more from it`;
 };
 
+/** Whether a model reads the values of an attribute in another type than a recorded one, because it was retyped. */
+const isRetyped = (recorded: ModelDescription, ours: ModelDescription, definition: string, attribute: string): boolean =>
+  Object.keys(ours.items).some((id) => {
+    if (definitionOf(id) !== definition || !recorded.items[id]) return false;
+    const [was, is] = [recorded.items[id].former?.[attribute], ours.items[id]?.former?.[attribute]];
+    // Once items hold the new type, a model no longer says that they were retyped.
+    return (is?.retyped ?? false) !== (was?.retyped ?? false) && (is?.retyped === true || was?.stored !== "new");
+  });
+
+/** The derived attributes and copies that a model has otherwise than a recorded one, or of values that it reads in another type. */
+export const changedFacts = (recorded: ModelDescription, ours: ModelDescription, { edges, facts, parts }: Catalog): readonly string[] => {
+  const { aggregates, summaries, copies } = facts;
+  const names = new Set(Object.keys(ours.facts ?? {}).filter((name) => recorded.facts?.[name] !== ours.facts?.[name]));
+  for (const { onto, attribute, end, of } of copies) {
+    const nodes = onto.kind === "part" ? [own(parts, onto.name)?.definition.of ?? ""] : (own(edges, onto.name)?.[end] ?? []);
+    if (nodes.some((node) => isRetyped(recorded, ours, node, of))) names.add(`${onto.name}.${attribute}`);
+  }
+  for (const fact of [...aggregates, ...summaries]) {
+    const used = [...(fact.of === undefined ? [] : [fact.of]), ...Object.keys(fact.where ?? {})];
+    if (used.some((attribute) => isRetyped(recorded, ours, fact.over.name, attribute)))
+      names.add(`${"node" in fact ? fact.node : fact.edge}.${fact.attribute}`);
+  }
+  return [...names];
+};
+
 /** Attributes of definitions that items hold under a new name alone, with their names before: `{ person: { fullName: "name" } }`. */
 export type EndedRenamings = Readonly<Record<string, Readonly<Record<string, string>>>>;
 

@@ -115,11 +115,15 @@ const openIterator = async (reading: Reading): Promise<string | undefined> => {
   }
   const after = positionIn(state);
   const isNew = state.sequence === "" || state.sequence === "latest";
-  state.sequence = "";
-  const tell = (kind: StreamGap["kind"]): void => reports.onGap({ shard: shard.id, stream: shard.stream, kind, after });
+  // The position is saved from time to time: a process that dies before the gap is told leaves the one that tells it.
+  const tell = (kind: StreamGap["kind"]): void => {
+    reports.onGap({ shard: shard.id, stream: shard.stream, kind, after });
+    state.sequence = "";
+  };
   try {
     const iterator = await source.begin(shard, "oldest", signal);
-    if (!isNew) tell("trimmed");
+    if (isNew) state.sequence = "";
+    else tell("trimmed");
     return iterator;
   } catch (error) {
     if (!isTrimmed(error)) throw error;
