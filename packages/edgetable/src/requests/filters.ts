@@ -86,9 +86,17 @@ const compareExpression = (place: Place, { condition, value }: Comparison, names
 const ranges: ReadonlySet<ComparisonOperator> = new Set(["lt", "lte", "gt", "gte", "between"]);
 
 interface Bound {
+  readonly isLow: boolean;
   readonly value: unknown;
   readonly inclusive: boolean;
 }
+
+/** The bounds that a range gives. */
+const boundsIn = (operator: ComparisonOperator, value: unknown): readonly Bound[] => {
+  if (operator !== "between")
+    return [{ isLow: operator === "gt" || operator === "gte", value, inclusive: operator === "gte" || operator === "lte" }];
+  return (value as readonly unknown[]).map((one, at) => ({ isLow: at === 0, value: one, inclusive: true }));
+};
 
 /** The greatest number that zero-padded digits write. */
 const greatestOf = (width: number): number => Math.min(10 ** width - 1, Number.MAX_SAFE_INTEGER);
@@ -97,43 +105,16 @@ const greatestOf = (width: number): number => Math.min(10 ** width - 1, Number.M
  * A bound that the field can write and that holds for the same of its values: zero-padded digits write whole numbers from 0 to a
  * greatest one. Undefined if it holds for none.
  */
-const writableBound = (format: FieldFormat | undefined, isLow: boolean, bound: Bound): Bound | undefined => {
+const writableBound = (format: FieldFormat | undefined, bound: Bound): Bound | undefined => {
   const padded = format?.kind === "either" ? format.formats.find(({ kind }) => kind === "padded") : format;
   if (padded?.kind !== "padded" || !isNumber(bound.value)) return bound;
+  const { isLow } = bound;
   const given = Number(bound.value);
   const nearest = isLow ? Math.ceil(given) : Math.floor(given);
   const most = greatestOf(padded.width);
   if (isLow ? nearest > most : nearest < 0) return undefined;
-  if (nearest < 0 || nearest > most) return { value: isLow ? 0 : most, inclusive: true };
-  return nearest === given ? bound : { value: nearest, inclusive: true };
-};
-
-/** A range whose bounds the format can write and that holds for the same of its values. */
-const writableRange = (format: FieldFormat, comparison: Comparison): Comparison => {
-  const { condition, value } = comparison;
-  const { operator } = condition;
-  if (format.kind !== "padded") return comparison;
-  const as = (other: ComparisonOperator, operand: unknown): Comparison => ({
-    ...comparison,
-    condition: { ...condition, operator: other },
-    value: operand,
-  });
-  const isBetween = operator === "between";
-  const inclusive = operator !== "gt" && operator !== "lt";
-  const bounds = (isBetween ? (value as readonly unknown[]) : [value]).map((one, at) => {
-    const isLow = isBetween ? at === 0 : operator === "gt" || operator === "gte";
-    return { isLow, bound: writableBound(format, isLow, { value: one, inclusive }) };
-  });
-  const none = bounds.find(({ bound }) => !bound);
-  if (none) return none.isLow ? as("gt", greatestOf(format.width)) : as("lt", 0);
-  if (isBetween)
-    return as(
-      operator,
-      bounds.map(({ bound }) => bound?.value),
-    );
-  const [{ isLow, bound }] = bounds as [(typeof bounds)[number]];
-  if (bound?.inclusive) return as(isLow ? "gte" : "lte", bound.value);
-  return as(isLow ? "gt" : "lt", bound?.value);
+  if (nearest < 0 || nearest > most) return { isLow, value: isLow ? 0 : most, inclusive: true };
+  return nearest === given ? bound : { isLow, value: nearest, inclusive: true };
 };
 
 /** The formats that write a text as it is. */
@@ -178,8 +159,18 @@ const compareCarried = (comparison: Comparison, names: Placeholders): string => 
     }
     return keyValue(template.type, text);
   };
-  const asked = isRange && first ? writableRange(first.format, comparison) : comparison;
-  if (operator === "exists" || alone || open) return compareExpression({ attribute, encode }, asked, names);
+  if (isRange && first?.format.kind === "padded") {
+    const { format } = first;
+    const compared = boundsIn(operator, value).map((bound) => {
+      // No value is beyond those that the format writes.
+      const { isLow } = bound;
+      const none = { value: isLow ? greatestOf(format.width) : 0, inclusive: false };
+      const { value: one, inclusive } = writableBound(format, bound) ?? none;
+      return `${names.name(attribute)} ${isLow ? ">" : "<"}${inclusive ? "=" : ""} ${names.value(encode(one))}`;
+    });
+    return compared.length > 1 ? `(${compared.join(" AND ")})` : compared.join("");
+  }
+  if (operator === "exists" || alone || open) return compareExpression({ attribute, encode }, comparison, names);
   if (!isWhole || (operator !== "eq" && operator !== "ne")) return fail();
   return `${operator === "ne" ? "NOT " : ""}begins_with(${names.name(attribute)}, ${names.value(encode(value))})`;
 };
@@ -301,24 +292,24 @@ const mixesNumbers = (format: FieldFormat | undefined): boolean => {
  * A bound that orders keys as it orders values: what follows a value in its key sorts before every character of these formats, but
  * not before every character of a bound.
  */
-const boundBefore = ({ whole, path, followed }: Range, format: FieldFormat | undefined, isLow: boolean, bound: Bound): Bound => {
-  const { value } = bound;
+const boundBefore = ({ whole, path, followed }: Range, format: FieldFormat | undefined, bound: Bound): Bound => {
+  const { isLow, value } = bound;
   const isPlain = format?.kind === "digits" || format?.kind === "letters";
   if (typeof value !== "string" || !isPlain || !followed || whole.escapes || !keepsOrder(whole, path)) return bound;
   let at = 0;
   while (at < value.length && value[at]! > whole.delimiter) at++;
-  return at === value.length ? bound : { value: value.slice(0, at), inclusive: !isLow };
+  return at === value.length ? bound : { isLow, value: value.slice(0, at), inclusive: !isLow };
 };
 
-const applyBound = (bounds: Bounds, isLow: boolean, given: Bound): void => {
+const applyBound = (bounds: Bounds, given: Bound): void => {
   const { range, start } = bounds;
   const format = formatOf(range);
   // The condition is checked in memory.
   if (isNumber(given.value) && mixesNumbers(format)) return;
-  const writable = writableBound(format, isLow, given);
+  const writable = writableBound(format, given);
   // Nothing lies between these.
   if (!writable) return tighten(bounds, after(start), start);
-  const { value, inclusive } = boundBefore(range, format, isLow, writable);
+  const { isLow, value, inclusive } = boundBefore(range, format, writable);
   const text = boundText(range.whole, range.path, value);
   if (isLow) tighten(bounds, lowBound(bounds, text, inclusive), undefined);
   else tighten(bounds, undefined, highBound(bounds, text, inclusive));
@@ -333,28 +324,16 @@ const isHeld = (range: Range, value: unknown): boolean => {
   return escapes || loose || !value.includes(delimiter);
 };
 
-const applyCondition = (bounds: Bounds, condition: Condition, value: unknown): void => {
-  const { range } = bounds;
-  switch (condition.operator) {
-    case "gte":
-    case "gt":
-      return applyBound(bounds, true, { value, inclusive: condition.operator === "gte" });
-    case "lte":
-    case "lt":
-      return applyBound(bounds, false, { value, inclusive: condition.operator === "lte" });
-    case "between": {
-      const [low, high] = value as readonly [unknown, unknown];
-      applyBound(bounds, true, { value: low, inclusive: true });
-      return applyBound(bounds, false, { value: high, inclusive: true });
-    }
-    default: {
-      // No value begins with a text that no value holds.
-      if (!isHeld(range, value)) return tighten(bounds, after(bounds.start), bounds.start);
-      const text = bounds.start + encodeKeyPrefix(range.whole, range.path, value);
-      bounds.prefix = text;
-      return tighten(bounds, text, after(text));
-    }
+const applyCondition = (bounds: Bounds, { operator }: Condition, value: unknown): void => {
+  const { range, start } = bounds;
+  if (operator !== "beginsWith") {
+    for (const bound of boundsIn(operator as ComparisonOperator, value)) applyBound(bounds, bound);
+    return;
   }
+  // No value begins with a text that no value holds.
+  if (!isHeld(range, value)) return tighten(bounds, after(start), start);
+  bounds.prefix = start + encodeKeyPrefix(range.whole, range.path, value);
+  tighten(bounds, bounds.prefix, after(bounds.prefix));
 };
 
 /** The texts between which the sort keys of a range lie; a little wide where keys do not sort as values. */
