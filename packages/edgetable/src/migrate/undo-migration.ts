@@ -5,6 +5,8 @@ import { type ModelRecord, readRecord } from "../executor/model-record.ts";
 import type { Session } from "../executor/session.ts";
 import { writeRecord } from "../executor/write-record.ts";
 import { withEitherForm, withEitherKeys, withShards, withUnkept } from "../schema/between-models.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import { changedFacts } from "../schema/compare-models.ts";
 import { descriptionHash, type ModelDescription } from "../schema/describe-model.ts";
 import { deleteIndex, theTable } from "./change-indexes.ts";
 import type { MigrationPlan } from "./plan-migration.ts";
@@ -63,9 +65,9 @@ const markersText = (attributes: readonly string[]): string =>
   `Markers of values of ${namesText(attributes)} stay, and nothing keeps them: edgetable verify --repair with the model in use deletes them, and so does the next migration that reserves the values.`;
 
 /** What one of the two models keeps and the other does not, or otherwise, as sentences. */
-const keptTexts = (current: ModelDescription | undefined, undone: ModelDescription | undefined): readonly string[] => {
+const keptTexts = (catalog: Catalog, current: ModelDescription | undefined, undone: ModelDescription | undefined): readonly string[] => {
   if (!current || !undone) return [];
-  const { attributes, facts } = withUnkept(current, undone);
+  const { attributes, facts } = withUnkept(current, undone, changedFacts(current, undone, catalog));
   const marked = newlyUnique(current, undone);
   return [
     ...(facts.length > 0 ? [unkeptText(facts)] : []),
@@ -75,13 +77,13 @@ const keptTexts = (current: ModelDescription | undefined, undone: ModelDescripti
 };
 
 /** What undoing a migration would do, as sentences. */
-const undoText = ({ current, migration }: ModelRecord, created: readonly string[]): string => {
+const undoText = (catalog: Catalog, { current, migration }: ModelRecord, created: readonly string[]): string => {
   const mixed = current && migration ? withEitherKeys(current.model, migration.model).indexes : [];
   const keys =
     mixed.length === 0
       ? ""
       : ` Items may have either keys in ${namesText(mixed)}: a migration to the model in use, with finish, mends them.`;
-  const left = keptTexts(current?.model, migration?.model).map((sentence) => ` ${sentence}`);
+  const left = keptTexts(catalog, current?.model, migration?.model).map((sentence) => ` ${sentence}`);
   return created.length === 0
     ? `Undo forgets the migration. No index was created; attributes that were written stay.${keys}${left.join("")}`
     : `Undo deletes ${namesText(created)} and forgets the migration. Attributes that were written stay.${keys}${left.join("")}`;
@@ -118,7 +120,7 @@ export const migrationStatus = async (
     begunAt: migration?.since,
     indexes: session.catalog.indexes.map(({ name = "" }) => ({ name, state: stateOf(name) })),
     job: await jobOf(session),
-    undo: migration && undoText(record, created),
+    undo: migration && undoText(session.catalog, record, created),
   };
 };
 
@@ -151,7 +153,8 @@ export const undoMigration = async (
       const { current, migration } = record;
       const left = current && migration ? withEitherForm(current.model, migration.model) : undefined;
       const keyed = left && migration ? withEitherKeys(left.model, migration.model) : undefined;
-      const after = keyed && migration ? withUnkept(keyed.model, migration.model) : undefined;
+      const changed = current && migration ? changedFacts(current.model, migration.model, session.catalog) : [];
+      const after = keyed && migration ? withUnkept(keyed.model, migration.model, changed) : undefined;
       const spread = after && migration ? withShards(after.model, migration.model) : undefined;
       const isMixed = [left?.attributes, keyed?.indexes, after?.attributes, after?.facts, spread?.kinds].some(
         (all) => all && all.length > 0,
@@ -173,7 +176,7 @@ export const undoMigration = async (
         notes.push(
           `Items of ${namesText(spread.kinds)} may be in the shards of either model. Programs have to list both counts, until the migration to one of the models has ended.`,
         );
-      notes.push(...keptTexts(current?.model, migration?.model));
+      notes.push(...keptTexts(session.catalog, current?.model, migration?.model));
       return { undone: true, deleted, notes };
     };
     return runJob(session, lease, { facts: () => facts, run: work });

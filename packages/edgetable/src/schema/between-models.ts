@@ -153,18 +153,21 @@ export const withEitherKeys = (
 /**
  * What a table holds after the migration from one model to another was undone: values of unique attributes may have no marker,
  * and facts and degrees may be wrong, where the second model does not keep them as the first one does.
+ *
+ * @param changed facts that the second model keeps of values of another type
  * @returns the description, the unique attributes (`person.email`), and the facts and degrees (`person.posts`, `likes.outDegree`)
  */
 export const withUnkept = (
   { unique = [], degrees = [], facts = {}, ...rest }: ModelDescription,
   undone: ModelDescription,
+  changed: readonly string[],
 ): { readonly model: ModelDescription; readonly attributes: readonly string[]; readonly facts: readonly string[] } => {
   const known = new Set(Object.keys(undone.items).map(definitionOf));
   const kept = (names: readonly string[], isSame: (name: string) => boolean | undefined): readonly string[] =>
     names.filter((name) => isSame(name) === true || !known.has(definitionOf(name)));
   const reserved = kept(unique, (name) => undone.unique?.includes(name));
   const counted = kept(degrees, (name) => undone.degrees?.includes(name));
-  const right = kept(Object.keys(facts), (name) => undone.facts?.[name] === facts[name]);
+  const right = kept(Object.keys(facts), (name) => undone.facts?.[name] === facts[name] && !changed.includes(name));
   const there = (key: "unique" | "degrees", names: readonly string[]) => names.length > 0 && { [key]: names };
   const computed = Object.keys(facts).length > 0 && { facts: Object.fromEntries(right.map((name) => [name, facts[name] ?? ""])) };
   const model: ModelDescription = { ...rest, ...computed, ...there("degrees", counted), ...there("unique", reserved) };
