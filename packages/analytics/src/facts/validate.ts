@@ -113,6 +113,14 @@ const summaryRules = (lake: Tables, catalog: Catalog): readonly Rule[] =>
     };
   });
 
+/** A column in the form of another one: where that is of one type, and this one's values are of several, it holds JSON texts. */
+const inFormOf = (type: ColumnType, { sql, held }: { readonly sql: string; readonly held: ColumnType }): string => {
+  if (held !== "json" || type === "json") return sql;
+  if (type === "integer" || type === "whole" || type === "number") return `try_cast(${sql} as double)`;
+  if (type !== "text") return sql;
+  return `case when substr(${sql}, 1, 1) = '"' then substr(${sql}, 2, length(${sql}) - 2) end`;
+};
+
 const copyRules = (lake: Tables, catalog: Catalog): readonly Rule[] =>
   catalog.facts.copies.flatMap(({ attribute, onto, end, of }): readonly Rule[] => {
     const table = tableOf(lake, onto.name, onto.kind);
@@ -122,14 +130,16 @@ const copyRules = (lake: Tables, catalog: Catalog): readonly Rule[] =>
     const keys = keyColumns(catalog, table);
     return types.map((node): Rule => {
       const source = tableOf(lake, node, "node");
-      const from = attributeColumn(source, of).name;
+      const { name: from, type: held } = attributeColumn(source, of);
+      const copy = inFormOf(held, { sql: `e.${name}`, held: type });
+      const original = inFormOf(type, { sql: `n.${from}`, held });
       return {
         kind: "staleCopy",
         keys,
         definition: onto.name,
         attribute,
         select: `select ${keys.map((key) => `e.${key}`).join(", ")}, e.${name} as stored, n.${from} as expected from ${table.name} as e
-          join ${source.name} as n on n.node = e.${at} where ${differs(`e.${name}`, `n.${from}`, type)}`,
+          join ${source.name} as n on n.node = e.${at} where ${differs(copy, original, type)}`,
         reason: ({ stored, expected }) => `"${attribute}" holds ${shown(stored)}; "${of}" of its "${node}" is ${shown(expected)}.`,
       };
     });

@@ -23,7 +23,16 @@ const stars = z.literal([1, 2, 3, 4.5]);
 const graph = defineGraph({
   table: "Values",
   nodes: {
-    payer: node({ key: "P#{id}", schema: z.object({ id: z.string(), price: z.string(), below: z.int(), level: z.enum(Level) }) }),
+    payer: node({
+      key: "P#{id}",
+      schema: z.object({
+        id: z.string(),
+        price: z.string(),
+        below: z.int(),
+        level: z.enum(Level),
+        nick: z.union([z.string(), z.number()]).optional(),
+      }),
+    }),
     shop: node({
       key: "S#{id}",
       schema: z.object({ id: z.string() }),
@@ -69,6 +78,12 @@ const graph = defineGraph({
       }),
       onDelete: { from: "cascade", to: "cascade" },
     }),
+    paidOnce: edge({
+      from: "payer",
+      to: "shop",
+      copies: { from: { nick: "nick" } },
+      onDelete: { from: "cascade", to: "cascade" },
+    }),
     under: edge({ from: "payer", to: "payer", schema: z.object({}) }),
     odd: edge({ from: "a_b", to: "a" }),
     links: edge({ from: "shop", to: "shop", key: ["no"], schema: z.object({ no: z.int() }) }),
@@ -103,6 +118,7 @@ beforeAll(async () => {
       amount: n,
     } as const;
     await db.paid.link({ id: `p${n}` }, { id: "s1" }, attributes).orThrow();
+    await db.payer.update({ id: `p${n}` }, { nick: n === 0 ? "zero" : n }).orThrow();
   }
   await db.under.link({ id: "p1" }, { id: "p0" }, {}).orThrow();
   await db.a_b.create({ id: "1" }).orThrow();
@@ -131,6 +147,13 @@ test("batch attributes equal those of transactions, whatever the types of the co
   expect(row).toMatchObject({ starsLater: 4, starsMost: 3 });
   await relake();
   expect(await validate(lake, graph.catalog)).toMatchObject({ clean: true });
+});
+
+test.each(["p0", "p1"])("a copy is compared by its value where the values of its node's type are of several types (%s)", async (id) => {
+  await connect().paidOnce.link({ id }, { id: "s1" }).orThrow();
+  await relake();
+  expect(await validate(lake, graph.catalog)).toMatchObject({ clean: true });
+  await connect().paidOnce.unlink({ id }, { id: "s1" }).orThrow();
 });
 
 test("a sum that gets a fraction keeps it, though the values until now were whole numbers", async () => {
