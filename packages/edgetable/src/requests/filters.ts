@@ -9,6 +9,7 @@ import {
   encodeKeyField,
   encodeKeyPrefix,
   type FieldFormat,
+  type FieldPart,
   isOneWay,
   keepsOrder,
   renderTemplate,
@@ -89,6 +90,8 @@ interface Bound {
   readonly isLow: boolean;
   readonly value: unknown;
   readonly inclusive: boolean;
+  /** True if no value of the field lies beyond it. */
+  readonly isNone?: boolean;
 }
 
 /** The bounds that a range gives. */
@@ -98,36 +101,33 @@ const boundsIn = (operator: ComparisonOperator, value: unknown): readonly Bound[
   return (value as readonly unknown[]).map((one, at) => ({ isLow: at === 0, value: one, inclusive: true }));
 };
 
-/** The greatest number that zero-padded digits write. */
-const greatestOf = (width: number): number => Math.min(10 ** width - 1, Number.MAX_SAFE_INTEGER);
-
 /**
  * A bound that the field can write and that holds for the same of its values: zero-padded digits write whole numbers from 0 to a
- * greatest one. Undefined if it holds for none.
+ * greatest one.
  */
-const writableBound = (format: FieldFormat | undefined, bound: Bound): Bound | undefined => {
+const writableBound = (format: FieldFormat | undefined, bound: Bound): Bound => {
   const padded = format?.kind === "either" ? format.formats.find(({ kind }) => kind === "padded") : format;
   if (padded?.kind !== "padded" || !isNumber(bound.value)) return bound;
   const { isLow } = bound;
   const given = Number(bound.value);
   const nearest = isLow ? Math.ceil(given) : Math.floor(given);
-  const most = greatestOf(padded.width);
-  if (isLow ? nearest > most : nearest < 0) return undefined;
+  const most = Math.min(10 ** padded.width - 1, Number.MAX_SAFE_INTEGER);
+  if (isLow ? nearest > most : nearest < 0) return { isLow, value: isLow ? most : 0, inclusive: false, isNone: true };
   if (nearest < 0 || nearest > most) return { isLow, value: isLow ? 0 : most, inclusive: true };
   return nearest === given ? bound : { isLow, value: nearest, inclusive: true };
 };
 
-/** The formats that write a text as it is. */
-const TEXTS: readonly FieldFormat["kind"][] = ["text", "digits", "letters"];
+/** The first place of a field in a key. */
+const partOf = ({ parts }: Template, path: string): FieldPart | undefined =>
+  parts.find((part): part is FieldPart => part.kind === "field" && part.path === path);
 
 /** The text of a bound. Any text is one, also where the field cannot hold it: of other characters, or with the delimiter. */
 const boundText = (template: Template, path: string, value: unknown): string => {
-  const part = template.parts.find((one) => one.kind === "field" && one.path === path);
-  if (typeof value !== "string" || part?.kind !== "field") return encodeKeyField(template, path, value);
-  const { kind } = part.format;
+  const part = partOf(template, path);
+  const kind = part?.format.kind;
   // With escapes, a choice marks which of its formats wrote a value.
-  const isText = TEXTS.includes(kind) || (kind === "either" && !template.escapes);
-  if (!isText) return encodeKeyField(template, path, value);
+  const isText = kind === "text" || kind === "digits" || kind === "letters" || (kind === "either" && !template.escapes);
+  if (typeof value !== "string" || !part || !isText) return encodeKeyField(template, path, value);
   return encodeKeyField({ ...template, parts: [{ ...part, format: { kind: "text" } }], loose: true }, path, value);
 };
 
@@ -160,12 +160,8 @@ const compareCarried = (comparison: Comparison, names: Placeholders): string => 
     return keyValue(template.type, text);
   };
   if (isRange && first?.format.kind === "padded") {
-    const { format } = first;
     const compared = boundsIn(operator, value).map((bound) => {
-      // No value is beyond those that the format writes.
-      const { isLow } = bound;
-      const none = { value: isLow ? greatestOf(format.width) : 0, inclusive: false };
-      const { value: one, inclusive } = writableBound(format, bound) ?? none;
+      const { isLow, value: one, inclusive } = writableBound(first.format, bound);
       return `${names.name(attribute)} ${isLow ? ">" : "<"}${inclusive ? "=" : ""} ${names.value(encode(one))}`;
     });
     return compared.length > 1 ? `(${compared.join(" AND ")})` : compared.join("");
@@ -277,11 +273,6 @@ const tighten = (bounds: Bounds, low: string | undefined, high: string | undefin
 
 const NUMBERS: readonly FieldFormat["kind"][] = ["number", "padded", "plain"];
 
-const formatOf = ({ whole, path }: Range): FieldFormat | undefined => {
-  const part = whole.parts.find((one) => one.kind === "field" && one.path === path);
-  return part?.kind === "field" ? part.format : undefined;
-};
-
 /** True if numbers are in no order under a choice of formats: it writes them as plain decimals, or in two forms. */
 const mixesNumbers = (format: FieldFormat | undefined): boolean => {
   const numbers = format?.kind === "either" ? format.formats.filter(({ kind }) => NUMBERS.includes(kind)) : [];
@@ -294,8 +285,9 @@ const mixesNumbers = (format: FieldFormat | undefined): boolean => {
  */
 const boundBefore = ({ whole, path, followed }: Range, format: FieldFormat | undefined, bound: Bound): Bound => {
   const { isLow, value } = bound;
-  const isPlain = format?.kind === "digits" || format?.kind === "letters";
-  if (typeof value !== "string" || !isPlain || !followed || whole.escapes || !keepsOrder(whole, path)) return bound;
+  const kind = format?.kind;
+  if (typeof value !== "string" || !(kind === "digits" || kind === "letters") || !followed || whole.escapes || !keepsOrder(whole, path))
+    return bound;
   let at = 0;
   while (at < value.length && value[at]! > whole.delimiter) at++;
   return at === value.length ? bound : { isLow, value: value.slice(0, at), inclusive: !isLow };
@@ -303,12 +295,12 @@ const boundBefore = ({ whole, path, followed }: Range, format: FieldFormat | und
 
 const applyBound = (bounds: Bounds, given: Bound): void => {
   const { range, start } = bounds;
-  const format = formatOf(range);
+  const format = partOf(range.whole, range.path)?.format;
   // The condition is checked in memory.
   if (isNumber(given.value) && mixesNumbers(format)) return;
   const writable = writableBound(format, given);
   // Nothing lies between these.
-  if (!writable) return tighten(bounds, after(start), start);
+  if (writable.isNone) return tighten(bounds, after(start), start);
   const { isLow, value, inclusive } = boundBefore(range, format, writable);
   const text = boundText(range.whole, range.path, value);
   if (isLow) tighten(bounds, lowBound(bounds, text, inclusive), undefined);
@@ -316,12 +308,11 @@ const applyBound = (bounds: Bounds, given: Bound): void => {
 };
 
 /** False for a text that is within no value of the field. */
-const isHeld = (range: Range, value: unknown): boolean => {
-  const { escapes, loose, delimiter } = range.whole;
-  const kind = formatOf(range)?.kind;
+const isHeld = ({ whole, path }: Range, value: unknown): boolean => {
+  const kind = partOf(whole, path)?.format.kind;
   if (typeof value !== "string") return true;
   if (kind === "digits" || kind === "letters") return ALPHABETS[kind].test(value);
-  return escapes || loose || !value.includes(delimiter);
+  return whole.escapes || whole.loose || !value.includes(whole.delimiter);
 };
 
 const applyCondition = (bounds: Bounds, { operator }: Condition, value: unknown): void => {
