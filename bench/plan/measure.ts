@@ -1,7 +1,7 @@
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { students } from "../calls/data.ts";
 import { median } from "../measure/statistics.ts";
-import { newPlans, knownPlans, openNew } from "./plans.ts";
+import { FORMS, knownPlans, newPlans, openNew } from "./plans.ts";
 
 /** What it takes to plan a call. */
 export interface PlanTime {
@@ -16,7 +16,7 @@ export interface PlanTime {
 
 const WARM_UP_ROUNDS = 3;
 const KNOWN_PER_ROUND = 20_000;
-const NEW_PER_ROUND = 1000;
+const CONNECTIONS_PER_ROUND = 16;
 const MARSHALLINGS_PER_ROUND = 10_000;
 
 // CPU and not the clock: what else the machine does is no part of a plan.
@@ -54,15 +54,15 @@ const timeKnown = (rounds: number, plan: () => Promise<unknown>) =>
     return cpu / KNOWN_PER_ROUND;
   });
 
-const timeNew = (rounds: number, plan: (db: ReturnType<typeof openNew>) => Promise<unknown>) =>
+const timeNew = (rounds: number, plan: (db: ReturnType<typeof openNew>, form: number) => Promise<unknown>) =>
   timeRounds(rounds, async () => {
     // Connections are opened beforehand: only planning is measured.
-    const connections = Array.from({ length: NEW_PER_ROUND }, openNew);
+    const connections = Array.from({ length: CONNECTIONS_PER_ROUND }, openNew);
     const cpu = await cpuOf(async () => {
-      for (const db of connections) await plan(db);
+      for (const db of connections) for (let form = 1; form <= FORMS; form++) await plan(db, form);
     });
     for (const db of connections) await db.close();
-    return cpu / NEW_PER_ROUND;
+    return cpu / (CONNECTIONS_PER_ROUND * FORMS);
   });
 
 /** How often each form is timed; of the rounds, the first three warm up. */

@@ -30,19 +30,55 @@ export const knownPlans = (): Readonly<Record<CallName, Explain>> => {
 /** Opens a connection that has planned nothing yet. */
 export const openNew = (): Education => education.connect(place);
 
-/** Reads whose form a new connection has not seen. Writes are planned from their values each time: they have no form. */
-export const newPlans: Readonly<Record<string, (db: Education) => Promise<unknown>>> = {
-  get: (db) => db.student.get({ studentId }).explain(),
-  list: (db) => db.student({ studentId }).out("enrolledIn").explain(),
-  listByIndex: (db) => db.course({ courseId }).in("enrolledIn").explain(),
-  filter: (db) =>
+/** How many forms of a call there are: selections of six attributes. */
+export const FORMS = 63;
+
+/** The attributes whose bit is set in a form from 1 to FORMS. */
+const selected = <Name extends string>(form: number, names: readonly Name[]): readonly [Name, ...Name[]] =>
+  names.filter((_, at) => form & (1 << at)) as [Name, ...Name[]];
+
+const ofStudents = ["name", "email", "major", "city", "gpa", "tags"] as const;
+const ofCourses = ["name", "department", "room", "level", "credits", "open"] as const;
+const ofEnrolments = ["enrolledAt", "grade", "status", "credits", "term", "note"] as const;
+
+/**
+ * Reads whose form a connection has not seen, each in several forms. Writes are planned from their values each time: they have
+ * no form.
+ */
+export const newPlans: Readonly<Record<string, (db: Education, form: number) => Promise<unknown>>> = {
+  get: (db, form) => db.student.get({ studentId }, { select: selected(form, ofStudents) }).explain(),
+  list: (db, form) =>
+    db
+      .student({ studentId })
+      .out("enrolledIn")
+      .select(...selected(form, ofEnrolments))
+      .explain(),
+  listByIndex: (db, form) =>
+    db
+      .course({ courseId })
+      .in("enrolledIn")
+      .select(...selected(form, ofEnrolments))
+      .explain(),
+  filter: (db, form) =>
     db
       .student({ studentId })
       .out("enrolledIn")
       .where({ grade: { gte: "B" } })
+      .select(...selected(form, ofEnrolments))
       .limit(20)
       .edges()
       .explain(),
-  page: (db) => db.course({ courseId }).in("enrolledIn").page({ limit: 20 }).explain(),
-  hydrate: (db) => db.student({ studentId }).out("enrolledIn").entries().explain(),
+  page: (db, form) =>
+    db
+      .course({ courseId })
+      .in("enrolledIn")
+      .select(...selected(form, ofEnrolments))
+      .page({ limit: 20 })
+      .explain(),
+  hydrate: (db, form) =>
+    db
+      .student({ studentId })
+      .out("enrolledIn")
+      .entries({ select: selected(form, ofCourses) })
+      .explain(),
 };
