@@ -187,3 +187,86 @@ test.each([
   const { Item } = await engine.transport.send("GetItem", { TableName: table, Key: raw({ PK: "TASK#1", SK: "TASK#1" }) });
   expect(Item?.["open"]).toEqual(type === "boolean" ? { BOOL: true } : { L: [{ S: "a" }] });
 });
+
+test("an attribute that repeats a field holds its null", async () => {
+  const table = engine.freshTableName("nulls");
+  const schema = z.object({
+    id: text,
+    note: text.nullable(),
+    grade: z.int().nullish(),
+    due: z.date().nullish(),
+    title: text.nullish(),
+  });
+  const own = { id: "1", note: null, grade: null, due: null, title: null };
+  const graph = defineGraph({
+    table,
+    nodes: { task: node({ key: "TASK#{id}", schema, dates: ["due"] }) },
+    parts: { step: part({ of: "task", key: "STEP#{number:3}", schema: z.object({ number: z.int(), note: text.nullable() }) }) },
+    edges: { after: edge({ from: "task", to: "task", ends: "unchecked", schema: z.object({ note: text.nullish() }) }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+      nodes: {
+        task: {
+          keys: { GSI1PK: "TITLE#{title}", GSI1SK: "{note}#{id}" },
+          verbatim: { Note: "note", Grade: "grade", Due: "due", title: "title" },
+          sparse: ["GSI1PK", "GSI1SK"],
+        },
+      },
+      parts: { step: { verbatim: { Note: "note" } } },
+      edges: { after: { keys: { SK: "AFTER#{to.id}" }, verbatim: ["note"] } },
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const stored = async (PK: string, SK: string) =>
+    (await engine.transport.send("GetItem", { TableName: table, Key: raw({ PK, SK }) })).Item;
+
+  expect(await db.task.create(own).orThrow()).toMatchObject({ row: own });
+  const NULL = { NULL: true };
+  expect(await stored("TASK#1", "TASK#1")).toEqual({
+    ...raw({ PK: "TASK#1", SK: "TASK#1" }),
+    Note: NULL,
+    Grade: NULL,
+    Due: NULL,
+    title: NULL,
+  });
+  expect(await db.task.get({ id: "1" })).toEqual(own);
+  await db.step.create({ id: "1" }, { number: 1, note: null }).orThrow();
+  expect(await db.step.get({ id: "1" }, { number: 1 })).toEqual({ id: "1", number: 1, note: null });
+  await db.after.link({ id: "1" }, { id: "2" }, { note: null }).orThrow();
+  expect(await db.task({ id: "1" }).out("after").edges()).toMatchObject([{ note: null }]);
+  expect((await verify(db)).clean).toBe(true);
+
+  // An update sets null and takes it away; conditions tell it from a value and from none.
+  const full = { note: "n", grade: 5, due: new Date(0), title: "t" };
+  await db.task.update({ id: "1" }, full, { if: { note: null, grade: { in: [null, 1] }, due: null, title: { exists: true } } }).orThrow();
+  expect(await db.task.get({ id: "1" })).toEqual({ id: "1", ...full });
+  expect(await db.task.update({ id: "1" }, { note: "m" }, { if: { note: null } })).toMatchObject({ ok: false });
+  expect(await db.task.update({ id: "1" }, { note: "m" }, { if: { grade: null } })).toMatchObject({ ok: false });
+  const { note, grade, due, title } = own;
+  await db.task.update({ id: "1" }, { note, grade, due, title }, { if: { note: { ne: null }, grade: { ne: null } } }).orThrow();
+  expect(await db.task.get({ id: "1" })).toEqual(own);
+  await db.task.update({ id: "1" }, { remove: ["grade", "title"] }).orThrow();
+  expect(await db.task.get({ id: "1" })).toEqual({ id: "1", note, due });
+  expect(await db.task.update({ id: "1" }, { due: new Date(5) }, { if: { grade: null } })).toMatchObject({ ok: false });
+  await db.task.update({ id: "1" }, { due: new Date(5) }, { if: { grade: { exists: false }, due: null } }).orThrow();
+  expect((await verify(db)).clean).toBe(true);
+
+  expect(await db.load([{ node: "task", row: { ...own, id: "3" } }])).toMatchObject({ failures: [] });
+  await db.task.put({ ...own, id: "4", note: "x", title: "t" }).orThrow();
+  expect(await db.task.getMany([{ id: "3" }, { id: "4" }])).toMatchObject([
+    { ...own, id: "3" },
+    { grade: null, due: null, title: "t" },
+  ]);
+  expect(await db.find("task").where({ title: "t", grade: null }).using("GSI1").rows()).toMatchObject([{ id: "4" }]);
+  expect(
+    await db
+      .find("task")
+      .where({ title: "t", due: { ne: null } })
+      .using("GSI1")
+      .rows(),
+  ).toEqual([]);
+  expect(await db.task({ id: "1" }).out("after").where({ note: null }).edges()).toHaveLength(1);
+});

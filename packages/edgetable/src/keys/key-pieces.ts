@@ -48,7 +48,7 @@ export const endingField = (template: Template, path: string): EndingField | und
   if (rest.length === 1)
     return {
       beginning,
-      read: (text) => ((text === "" && !template.mayBeEmpty) || text.includes(delimiter) ? undefined : decodePart(field, text, template)),
+      read: (text) => ((text === "" && !template.verbatim) || text.includes(delimiter) ? undefined : decodePart(field, text, template)),
     };
   const before = rest.at(-2);
   if (!template.escapes || before?.kind !== "literal" || before.text !== delimiter) return undefined;

@@ -128,8 +128,8 @@ export interface Template extends KeyDialect {
    * with one key are told apart by their own attributes.
    */
   readonly loose: boolean;
-  /** True for an attribute that is no key and holds one text as it is: the text may be empty. */
-  readonly mayBeEmpty: boolean;
+  /** True for an attribute that is no key and holds one field as it is: an empty text, and null. */
+  readonly verbatim: boolean;
   /** True if something follows a field without a delimiter: no field can be read. */
   readonly joined: boolean;
   /** True if a path appears in several readable places, which must then agree. */

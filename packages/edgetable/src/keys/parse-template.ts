@@ -213,7 +213,7 @@ export const parseTemplate = (source: string, options: KeyDialect): Template => 
   const isText = ({ format }: FieldPart): boolean =>
     format.kind === "lower" || format.kind === "upper" || (format.kind === "written" && format.width === undefined);
   const loose = !escapes && !reserves && carried.length === 0 && places.some(isText);
-  const mayBeEmpty = beside && parts.length === 1 && only?.kind === "field" && only.format.kind === "text";
+  const verbatim = beside && parts.length === 1 && only?.kind === "field" && !isOneWay(only.format);
   const repeats = carried.length < readable.length;
   const dialect = { delimiter, escapes, reserves, type } as const;
   return Object.freeze({
@@ -226,7 +226,7 @@ export const parseTemplate = (source: string, options: KeyDialect): Template => 
     within,
     carried,
     loose,
-    mayBeEmpty,
+    verbatim,
     joined,
     repeats,
     when,

@@ -232,7 +232,7 @@ const EMPTY = refusal(
 /** Writes one field's value for a whole key. Refuses an empty text, and a reserved beginning. */
 export const encodeStrictly = (template: Template, part: FieldPart, value: unknown): string => {
   // DynamoDB refuses an empty key: a value may be empty beside something else only.
-  if (value === "" && !template.mayBeEmpty && (!template.loose || template.parts.length === 1))
+  if (value === "" && !template.verbatim && (!template.loose || template.parts.length === 1))
     return throwRefusal(template, part, { value, why: EMPTY });
   const text = encodePart(template, part, value);
   if (!template.reserves || !part.leads || !text.startsWith(OWN_HEAD)) return text;
@@ -327,7 +327,7 @@ export const renderTemplate = (template: Template, row: Row): string | undefined
     if (value === undefined) return part.mayEnd && text !== "" ? text : undefined;
     text += encodeStrictly(template, forWriters(part, row), value);
     // Of several fields with nothing between them, all may be empty.
-    if (text === "" && part === template.parts.at(-1) && !template.mayBeEmpty) throwRefusal(template, part, { value, why: EMPTY });
+    if (text === "" && part === template.parts.at(-1) && !template.verbatim) throwRefusal(template, part, { value, why: EMPTY });
   }
   return text;
 };
@@ -414,7 +414,7 @@ const readInto = (template: Template, text: string, row?: Record<string, unknown
     if (part.mayEnd && at === text.length) return true;
     const found = text.indexOf(template.delimiter, at);
     const end = found === -1 ? text.length : found;
-    const value = end === at && !template.mayBeEmpty ? undefined : decodePart(part, text.slice(at, end), template);
+    const value = end === at && !template.verbatim ? undefined : decodePart(part, text.slice(at, end), template);
     if (value === undefined) return false;
     at = end;
     if (row === undefined || isOneWay(part.format) || part.within !== undefined) continue;

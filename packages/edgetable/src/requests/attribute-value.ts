@@ -138,6 +138,7 @@ export const keyTextOf = (value: AttributeValue | undefined): string | undefined
 /** The fields of a computed attribute; undefined where it is absent, of another type, or not made by the template. */
 export const readKey = (template: Template, value: AttributeValue | undefined): Record<string, unknown> | undefined => {
   if (value === undefined) return undefined;
+  if (template.verbatim && "NULL" in value) return { [template.fields[0]!]: null };
   if (template.type === "S") return "S" in value ? readTemplate(template, value.S) : undefined;
   // As every number is read: one that a double cannot hold is rounded.
   return "N" in value ? { [template.fields[0] ?? ""]: decodeValue(value) } : undefined;

@@ -158,7 +158,7 @@ export const decodeOwn = (catalog: Catalog, shape: Shape, item: Item, { unknown 
   }
   for (const { attribute, template } of shape.sources) {
     const stored = item[attribute];
-    if (stored === undefined || !(template.type in stored)) continue;
+    if (stored === undefined || !(template.type in stored || (template.verbatim && "NULL" in stored))) continue;
     const fields = readKey(template, stored);
     if (fields === undefined) {
       const text = keyTextOf(stored);

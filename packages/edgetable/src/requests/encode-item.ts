@@ -25,9 +25,9 @@ const limitOf = ({ index, indexes }: Catalog, attribute: string): number =>
  *
  * @throws {keys.tooLong}
  */
-export const checkLength = <Text extends string | undefined>(catalog: Catalog, attribute: string, text: Text): Text => {
+export const checkLength = <Text extends string | null | undefined>(catalog: Catalog, attribute: string, text: Text): Text => {
   // A UTF-16 unit takes at most three bytes in UTF-8: short texts need no count.
-  if (text === undefined || text.length * 3 <= SORT_KEY_BYTES) return text;
+  if (!text || text.length * 3 <= SORT_KEY_BYTES) return text;
   const [bytes, limit] = [keyBytes(text), limitOf(catalog, attribute)];
   if (bytes <= limit) return text;
   const message = `The key attribute "${attribute}" would be ${bytes} bytes; DynamoDB allows ${limit}. Shorten the values in it.`;
@@ -35,17 +35,18 @@ export const checkLength = <Text extends string | undefined>(catalog: Catalog, a
 };
 
 /**
- * The text of one computed attribute of a row, whose length is yet to be checked.
+ * The text of one computed attribute of a row, whose length is yet to be checked; null where the attribute holds its field's null.
  *
  * @throws {keys.incomplete} when a field that it needs is missing and the attribute is not declared sparse.
  */
-const keyText = (shape: Shape, attribute: string, given: Row): string | undefined => {
+const keyText = (shape: Shape, attribute: string, given: Row): string | null | undefined => {
   const template = shape.keys[attribute];
   if (!template) return undefined;
   const row = shape.fills.length > 0 ? filledRow(shape.fills, given) : given;
   if (!hasKey(template, row)) return undefined;
   const text = renderTemplate(template, row);
   if (text === undefined) {
+    if (template.verbatim && valueAt(row, template.fields[0]!) === null) return null;
     if (shape.sparse.includes(attribute)) return undefined;
     const absent = template.fields.filter((field) => (valueAt(row, field) ?? null) === null);
     const needed = absent.filter((field) => !template.optional.includes(field));
@@ -116,7 +117,7 @@ const fittedText = (
  * @throws what {@link keyText} and {@link checkLength} throw, unless a derived value does not fit
  */
 export const keyAttribute = (catalog: Catalog, shape: Shape, attribute: string, row: Row): AttributeValue | undefined => {
-  let text: string | undefined;
+  let text: string | null | undefined;
   try {
     text = checkLength(catalog, attribute, keyText(shape, attribute, row));
   } catch (error) {
@@ -127,6 +128,7 @@ export const keyAttribute = (catalog: Catalog, shape: Shape, attribute: string, 
     text = fact ? fittedText(catalog, shape, attribute, { row, field: fact.attribute }) : undefined;
     if (text === undefined && !isLeftOut(catalog, shape, attribute, error)) throw error;
   }
+  if (text === null) return { NULL: true };
   return text === undefined ? undefined : keyValue(shape.keys[attribute]!.type, text);
 };
 

@@ -151,6 +151,8 @@ const compareCarried = (comparison: Comparison, names: Placeholders): string => 
   if (operator === "contains" || (isRange && !(alone && forms.length === 1 && keepsOrder(template, path)))) return fail();
   if (open && (!first || isOneWay(first.format))) return fail();
   const encode = (one: unknown): AttributeValue => {
+    // A key holds no null, so that it equals none.
+    if (one === null && alone) return { NULL: true };
     let text = "";
     for (const part of own) {
       if (part.kind === "literal") text += part.text;
