@@ -12,6 +12,7 @@ const graphOf = (table: string) =>
     table,
     nodes: {
       project: node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: text }) }),
+      card: node({ key: "CARD#{number:number}", schema: z.object({ number: z.union([z.number(), z.bigint()]) }) }),
       issue: node({
         key: "ISSUE#{issueId}",
         schema: z.object({ issueId: text, projectId: text, num: z.int(), name: text, size: z.number().optional() }),
@@ -35,6 +36,7 @@ const fields: readonly (NewField & { readonly fieldId: string })[] = [
   { fieldId: "choice", name: "name", type: "choice", choices },
   { fieldId: "choices", name: 'Choices "several"', type: "choices", choices },
   { fieldId: "reference", name: "Reference", type: "reference", node: "project" },
+  { fieldId: "card", name: "Card", type: "reference", node: "card" },
 ];
 
 const words = fc.oneof(
@@ -53,6 +55,7 @@ const values = fc.record(
     choice: fc.constantFrom(...choices),
     choices: fc.uniqueArray(fc.constantFrom(...choices), { minLength: 1 }),
     reference: fc.constantFrom("p", " q", "7").map((projectId) => ({ projectId })),
+    card: fc.constantFrom(7, -0.5, 1e21, 12345678901234567890n, -(10n ** 37n) - 1n).map((number) => ({ number })),
   },
   { requiredKeys: [] },
 );

@@ -1,7 +1,7 @@
 import type { ColumnPlace, FieldChanges } from "../client/grid-types.ts";
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { addCosts, NO_COST, type RunOptions } from "../executor/call.ts";
-import { isWellFormed } from "../keys/template.ts";
+import { type FieldFormat, isWellFormed } from "../keys/template.ts";
 import { inRange, listOf as asList, namesIn, oneOf } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
@@ -49,6 +49,18 @@ const checkChoices = (name: string, choices: unknown): readonly string[] => {
   return list as readonly string[];
 };
 
+const isDate = (format: FieldFormat): boolean =>
+  format.kind === "date" || (format.kind === "either" && format.formats.some((one) => isDate(one)));
+
+/** The field of a node's id that is a Date, which no member of a stored value can be; undefined if none is. */
+const dateInId = ({ driver: { catalog } }: GridModel, node: string): string | undefined => {
+  const { idFields = [], shape } = catalog.nodes[node] ?? {};
+  const parts = Object.values(shape?.keys ?? {}).flatMap((template) => template.parts);
+  const isOfDates = (field: string): boolean =>
+    shape?.dates.includes(field) === true || parts.some((part) => part.kind === "field" && part.path === field && isDate(part.format));
+  return idFields.find(isOfDates);
+};
+
 /** What a type says beside itself, checked. */
 const typeOf = (model: GridModel, name: string, given: Row): Row => {
   const type = given["type"] as FieldType;
@@ -70,6 +82,12 @@ const typeOf = (model: GridModel, name: string, given: Row): Row => {
           field: name,
           node,
         });
+      const date = dateInId(model, node);
+      if (date !== undefined)
+        throw invalid(
+          `"${name}" refers to "${node}", whose id holds the date "${date}": references take ids of texts and numbers. Give the id as a text field instead.`,
+          { field: name, node, attribute: date },
+        );
       return { type, node };
     }
     default:

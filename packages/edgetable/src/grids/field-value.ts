@@ -306,9 +306,11 @@ const readReference = (catalog: Catalog, field: Field & { readonly type: "refere
   const { idFields } = defined(catalog.nodes[field.node], field.node);
   const [only = ""] = idFields;
   if (idFields.length > 1) return fitted(catalog, field, readJsonCell(text));
-  const readings: readonly unknown[] = [text, text.trim(), ...(NUMBER.test(text.trim()) ? [Number(text)] : [])];
-  for (const one of readings) {
-    const found = fitted(catalog, field, { [only]: one });
+  const trimmed = text.trim();
+  // A whole number that a number would round is the id of another row.
+  const whole = /^[+-]?\d+$/.test(trimmed) ? BigInt(trimmed) : undefined;
+  for (const one of [text, trimmed, readNumber(trimmed) ?? whole]) {
+    const found = one === undefined ? undefined : fitted(catalog, field, { [only]: one });
     if (found !== undefined) return found;
   }
   return undefined;

@@ -11,6 +11,7 @@ const graphOf = (table: string) =>
     nodes: {
       project: node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: text, name: text }) }),
       person: node({ key: "PERSON#{personId}", schema: z.object({ personId: text, name: text }) }),
+      day: node({ key: "DAY#{room}#{at:date}", schema: z.object({ room: text, at: z.date() }) }),
       issue: node({
         key: "ISSUE#{issueId}",
         schema: z.object({
@@ -291,6 +292,8 @@ describe("bad input", () => {
       { name: "Other", type: "choice", choices: [] },
       { name: "Other", type: "choice", choices: ["a", "a"] },
       { name: "Other", type: "reference", node: "persn" },
+      // A date cannot be stored within the value.
+      { name: "Other", type: "reference", node: "day" },
     ] as const;
     for (const field of wrong) expect(await code(fields.define(field))).toMatchObject({ code: "grid.invalidField" });
     expect(await code(fields.define({ name: "Other", type: "dat" } as never))).toMatchObject({ code: "plan.invalidOption" });

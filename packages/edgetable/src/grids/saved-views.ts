@@ -33,14 +33,30 @@ interface ViewList {
   readonly next: number;
 }
 
-const DATE = "~date";
+/** Values that JSON lacks, in the text of a view's settings. */
+const forms: Readonly<Record<string, (value: never) => unknown>> = {
+  "~date": (text: string) => new Date(text),
+  "~bigint": (text: string) => BigInt(text),
+  "~bytes": (text: string) => new Uint8Array(Buffer.from(text, "base64")),
+  "~set": (members: readonly unknown[]) => new Set(members),
+};
 
-const settingsText = (settings: ViewSettings<Row>): string =>
-  JSON.stringify(settings, function (this: Row, name, value: unknown) {
-    // A date was made a text before it comes here.
-    const given = this[name];
-    return given instanceof Date ? { [DATE]: given.toISOString() } : value;
-  });
+// A Date and a Buffer have a toJSON of their own, so the value is read from its holder.
+function withForm(this: Row, name: string, value: unknown): unknown {
+  const given = this[name];
+  if (given instanceof Date) return { "~date": given.toISOString() };
+  if (given instanceof Uint8Array) return { "~bytes": Buffer.from(given).toString("base64") };
+  if (given instanceof Set) return { "~set": [...(given as ReadonlySet<unknown>)] };
+  return typeof value === "bigint" ? { "~bigint": String(value) } : value;
+}
+
+const fromForm = (_: string, value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value;
+  const [[name, inner] = ["", undefined]] = Object.entries(value);
+  return Object.hasOwn(forms, name) ? forms[name]?.(inner as never) : value;
+};
+
+const settingsText = (settings: ViewSettings<Row>): string => JSON.stringify(settings, withForm);
 
 const invalid = (message: string, details: Row): EdgetableError => new EdgetableError("grid.invalidView", message, { details });
 
@@ -88,14 +104,11 @@ export const withView = (state: GridState, given: unknown): GridState => {
 
 const NO_STATE: GridState = { columns: undefined, sort: [], where: [], empties: "last" };
 
-const datesIn = (_: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && DATE in value ? new Date(String(value[DATE])) : value;
-
 const listOf = (row: Row | undefined): ViewList & { readonly version: number } => ({
   views: ((row?.["views"] as readonly StoredView[] | undefined) ?? []).map(({ viewId, name, settings }) => ({
     viewId,
     name,
-    ...(JSON.parse(settings, datesIn) as ViewSettings<Row>),
+    ...(JSON.parse(settings, fromForm) as ViewSettings<Row>),
   })),
   next: (row?.["next"] as number | undefined) ?? 1,
   version: (row?.["version"] as number | undefined) ?? 0,
