@@ -70,7 +70,7 @@ const readFind = async ({ session, context }: Sending, { id, shape, row, ...need
   const [item = null] = found;
   images[id] = item;
   if (item) images[keyId(keyOfItem(catalog, item))] = item;
-  if (found.length <= 1) return;
+  if (found.length <= 1 || need.any) return;
   const keys = found.map((one) => keyOfItem(catalog, one));
   const named = keys.slice(0, NAMED_KEYS).map(keyShown).join(", ");
   const say = shape.kind === "node" ? "Say by `given` which one is meant" : "Give the fields that tell them apart";

@@ -120,6 +120,8 @@ export type ReadNeed =
       readonly prefix: string;
       readonly row: Row;
       readonly reason: string;
+      /** Any of several items will do; else they are an error. */
+      readonly any?: true;
     }
   /** How many edges a node has: the image holds the number as a degree guard does. */
   | {

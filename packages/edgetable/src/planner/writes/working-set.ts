@@ -270,21 +270,25 @@ export const knownImage = ({ images }: WorkingSet, key: Key): Item | null | unde
   return undefined;
 };
 
-/** The table key of a row: from its fields, else by finding the item in its partition. */
-export const locate = (working: WorkingSet, shape: Shape, row: Row): Key | null | undefined => {
-  const { catalog } = working;
-  const key = keyIfComplete(catalog, shape, row);
-  if (key) return key;
+/** The search for the item of a row in its partition, where its fields do not tell its sort key. */
+export const findNeed = ({ catalog }: WorkingSet, shape: Shape, row: Row): ReadNeed & { readonly kind: "find" } => {
   const { partitionKey, sortKey = "" } = catalog.index;
   const partition = renderTemplate(shape.keys[partitionKey]!, row);
   if (partition === undefined) {
     if (shape.kind === "node") checkOwnPartition(catalog, shape.definition, catalog.nodes[shape.definition]?.idFields ?? []);
-    return keyOf(catalog, shape, row);
+    keyOf(catalog, shape, row);
   }
   const { text: prefix } = renderPrefix(shape.keys[sortKey]!, row);
   const reason = `the sort key of "${shape.definition}" is not known from its id`;
-  const found = readOrNeed(working, { kind: "find", id: exactText([shape.id, partition, row]), shape, partition, prefix, row, reason });
-  return found && keyOfItem(catalog, found);
+  return { kind: "find", id: exactText([shape.id, partition, row]), shape, partition: partition!, prefix, row, reason };
+};
+
+/** The table key of a row: from its fields, else by finding the item in its partition. */
+export const locate = (working: WorkingSet, shape: Shape, row: Row): Key | null | undefined => {
+  const key = keyIfComplete(working.catalog, shape, row);
+  if (key) return key;
+  const found = readOrNeed(working, findNeed(working, shape, row));
+  return found && keyOfItem(working.catalog, found);
 };
 
 /** A row as the schema of its edge type gives it back; undefined, and noted, while the schema has yet to pass it. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { people } from "../adopted-models.test-support.ts";
 import { checkModel } from "../check-model.ts";
 import { type GraphDefinition, edge } from "../definition.ts";
+import { count } from "../derived.ts";
 import type { Layout } from "../layout.ts";
 import { cases, found, inLayout, item, joined, link, type Loose, model, reverse, team, text, user } from "./cases.test-support.ts";
 
@@ -54,6 +55,27 @@ describe("items", () => {
       rule: "collision",
       place: "parts.other",
       says: ["ITEM#{n:4}"],
+    },
+    "a derived attribute of a node whose key holds more than its id": {
+      model: inLayout(
+        { indexes: reverse, nodes: { user: { keys: { SK: "AT#{name}" } } }, edges: { knows: { keys: { G1: "{to}", G2: "{from}" } } } },
+        {
+          nodes: { user: user({ derived: { known: count({ out: "knows", freshness: "stream" }) } } as never) },
+          edges: { knows: link({ to: "user" }) },
+        },
+      ),
+      rule: "setting",
+      place: "nodes.user.derived.known",
+      says: ['the table key of "user" holds "name" too', "index"],
+    },
+    "a copy from a node whose key holds more than its id": {
+      model: inLayout(
+        { indexes: reverse, nodes: { user: { keys: { SK: "AT#{name}" } } }, edges: { knows: { keys: { G1: "{to}", G2: "{from}" } } } },
+        { nodes: { user: user() }, edges: { knows: link({ to: "user", copies: { to: { friend: "name" } } } as never) } },
+      ),
+      rule: "setting",
+      place: "edges.knows.copies.friend",
+      says: ['the table key of "user" holds "name" too', "leave the copy out"],
     },
     "a node's key without its id": {
       model: inLayout({ nodes: { user: { keys: { PK: "USER#{id:shard(4)}", SK: "A" } } } }, onlyUser),

@@ -1,5 +1,15 @@
 import { hasShard, keyBytes, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
-import { definitionOf, endPaths, idPaths, keyAttributes, matchesDiffer, type Catalog, type Shape, typesDiffer } from "../catalog.ts";
+import {
+  definitionOf,
+  endPaths,
+  fieldsBesideId,
+  idPaths,
+  keyAttributes,
+  matchesDiffer,
+  type Catalog,
+  type Shape,
+  typesDiffer,
+} from "../catalog.ts";
 import { degreeLimit } from "../definition.ts";
 import type { CopyFact, DerivedFact } from "../facts.ts";
 import { attributeNames } from "../standard-schema.ts";
@@ -197,6 +207,23 @@ const checkFills = (catalog: Catalog, shape: Shape, report: Report): void => {
   }
 };
 
+/** Facts that writes of other rows keep in a node, or take from it: they know its id, and have to know its key. */
+const checkFactsByKey = (catalog: Catalog, shape: Shape, report: Report): void => {
+  const { nodes, edges, parts, facts } = catalog;
+  const [field] = shape.kind === "node" || shape.kind === "edge" ? fieldsBesideId(catalog, shape) : [];
+  if (field === undefined || shape.role === "mirror" || shape.role === "reference") return;
+  const say = `the table key of "${shape.definition}" holds "${field}" too, which its id does not tell. Put "${field}" into the key of an index instead`;
+  const owner = shape.kind === "node" ? nodes[shape.definition] : edges[shape.definition];
+  for (const [name, { freshness }] of Object.entries(owner?.definition.derived ?? {}))
+    if (freshness !== "batch")
+      report("setting", `${placeOf(shape)}.derived.${name}`, `no write of another row finds where to keep it: ${say}, or leave it out.`);
+  for (const { onto, end, attribute } of shape.kind === "node" ? facts.copies : []) {
+    const types = onto.kind === "edge" ? edges[onto.name]?.[end] : [parts[onto.name]?.definition.of];
+    if (types?.includes(shape.definition))
+      report("setting", `${onto.kind}s.${onto.name}.copies.${attribute}`, `no write finds what to copy: ${say}, or leave the copy out.`);
+  }
+};
+
 /** What is checked of each kind of items. */
 const shapeChecks: readonly ((catalog: Catalog, shape: Shape, report: Report) => void)[] = [
   checkIdentity,
@@ -204,6 +231,7 @@ const shapeChecks: readonly ((catalog: Catalog, shape: Shape, report: Report) =>
   checkStoredNames,
   checkMatches,
   checkFills,
+  checkFactsByKey,
 ];
 
 /** Checks each kind of item by itself: identity, length of keys, stored names. */

@@ -1,4 +1,4 @@
-import type { Catalog } from "../../../schema/catalog.ts";
+import { type Catalog, fieldsBesideId } from "../../../schema/catalog.ts";
 import { degreeLimit } from "../../../schema/definition.ts";
 import { isSpread } from "../../../schema/facts.ts";
 import { defined } from "../../../util/invariant.ts";
@@ -39,6 +39,11 @@ const rareRules: readonly RareRule[] = [
           (degreeLimit(edge, "from") ?? degreeLimit(edge, "to")) !== undefined,
       ) || facts.copies.some(({ onto, freshness }) => onto.kind === "edge" && freshness === "transaction"),
     load: async () => (await import("./degree-guards.ts")).degreeGuards,
+  },
+  {
+    concerns: (catalog) =>
+      Object.values(catalog.ends).some(({ shape, definition }) => definition.stored !== false && fieldsBesideId(catalog, shape).length > 0),
+    load: async () => (await import("./found-nodes.ts")).foundNodes,
   },
   {
     concerns: ({ facts }) => facts.copies.length > 0,

@@ -3,7 +3,15 @@ import { keyIfComplete } from "../../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry, EndEntry, PartEntry } from "../../../schema/catalog.ts";
 import { DELETING } from "../../../schema/system-items.ts";
 import type { Row } from "../../../util/row.ts";
-import { type Contribution, type ItemRule, kindTerms, presentUnexpired, type RowChange, unitedTerms } from "../working-set.ts";
+import {
+  type Contribution,
+  type ItemRule,
+  kindTerms,
+  presentUnexpired,
+  type RowChange,
+  unitedTerms,
+  type WorkingSet,
+} from "../working-set.ts";
 
 /** Edges of a type that go with a node: those that leave it (`out`) or that reach it (`in`). */
 export interface CascadeEnd {
@@ -48,17 +56,14 @@ export interface RequiredNode extends Contribution {
   readonly failure: Failure;
 }
 
-const requireNode = (
-  catalog: Catalog,
-  required: RequiredNode[],
-  { type, end, id }: { readonly type: string; readonly end: "from" | "to" | "owner"; readonly id: Row },
-): void => {
-  const node = catalog.ends[type];
-  const key = node && node.definition.stored !== false ? keyIfComplete(catalog, node.shape, id) : undefined;
-  if (node && key) required.push({ rule: requiredNodes, key, node, failure: { reason: "endMissing", end, id } });
-};
+/** A node that a row is tied to. */
+interface Tie {
+  readonly type: string;
+  readonly end: "from" | "to" | "owner";
+  readonly id: Row;
+}
 
-const NONE: readonly RequiredNode[] = [];
+const NONE: readonly never[] = [];
 
 /** True if counters stand for the nodes at an end, so that links do not meet in the nodes' own items. */
 const hasCounters = ({ facts }: Catalog, { name, definition }: EdgeEntry, type: string, direction: "in" | "out"): boolean =>
@@ -71,12 +76,44 @@ const hasCounters = ({ facts }: Catalog, { name, definition }: EdgeEntry, type: 
       (over.direction === direction || definition.symmetric === true),
   );
 
-/** The node of a part, which writes check where the model says so; none if the node is not stored. */
-export const ownerOf = (catalog: Catalog, { definition: { of: type } }: PartEntry, row: Row): readonly RequiredNode[] => {
-  const required: RequiredNode[] = [];
+const ownerTie = (catalog: Catalog, { definition: { of: type } }: PartEntry, row: Row): Tie => {
   const fields = catalog.nodes[type]?.idFields ?? [];
-  requireNode(catalog, required, { type, end: "owner", id: Object.fromEntries(fields.map((field) => [field, row[field]])) });
+  return { type, end: "owner", id: Object.fromEntries(fields.map((field) => [field, row[field]])) };
+};
+
+/** The nodes that have to be there for a row that is written whole. */
+export const requiredTies = (catalog: Catalog, { subject, after, changes, related }: RowChange): readonly Tie[] => {
+  if (subject.kind === "node" || !after || changes || related === "unchecked") return NONE;
+  if (subject.kind === "part") return subject.entry.definition.owner === "checked" ? [ownerTie(catalog, subject.entry, after)] : NONE;
+  const { from, to, entry } = subject;
+  if (entry.definition.ends === "unchecked") return NONE;
+  const ties: Tie[] = [];
+  if (!hasCounters(catalog, entry, from.type, "out")) ties.push({ type: from.type, end: "from", id: from.id });
+  if (!hasCounters(catalog, entry, to.type, "in")) ties.push({ type: to.type, end: "to", id: to.id });
+  return ties;
+};
+
+/** Those whose keys follow from their ids, where they have items. `found-nodes` checks the others. */
+const byKey = (catalog: Catalog, ties: readonly Tie[]): readonly RequiredNode[] => {
+  const required: RequiredNode[] = [];
+  for (const { type, end, id } of ties) {
+    const node = catalog.ends[type];
+    const key = node && node.definition.stored !== false ? keyIfComplete(catalog, node.shape, id) : undefined;
+    if (node && key) required.push({ rule: requiredNodes, key, node, failure: { reason: "endMissing", end, id } });
+  }
   return required;
+};
+
+/** The node of a part, which writes check where the model says so; none if the node is not stored. */
+export const ownerOf = (catalog: Catalog, part: PartEntry, row: Row): readonly RequiredNode[] =>
+  byKey(catalog, [ownerTie(catalog, part, row)]);
+
+/** The terms by which an item is a node that something may be tied to. */
+export const tieTerms = (working: WorkingSet, { name, shape }: EndEntry, failure: Failure): readonly Term[] => {
+  const { catalog } = working;
+  const terms: Term[] = [presentUnexpired(working, shape, failure)];
+  if (cascades(catalog, name)) terms.push({ kind: "equals", attribute: DELETING, value: undefined, failure });
+  return [...terms, ...kindTerms(catalog, shape, failure)];
 };
 
 /**
@@ -86,26 +123,12 @@ export const ownerOf = (catalog: Catalog, { definition: { of: type } }: PartEntr
 export const requiredNodes: ItemRule<RequiredNode> = {
   name: "required nodes",
   shared: false,
-  contributions: (catalog: Catalog, { subject, after, changes, related }: RowChange) => {
-    if (subject.kind === "node" || !after || changes || related === "unchecked") return NONE;
-    const required: RequiredNode[] = [];
-    if (subject.kind === "edge") {
-      if (subject.entry.definition.ends === "unchecked") return NONE;
-      const { from, to, entry } = subject;
-      if (!hasCounters(catalog, entry, from.type, "out")) requireNode(catalog, required, { type: from.type, end: "from", id: from.id });
-      if (!hasCounters(catalog, entry, to.type, "in")) requireNode(catalog, required, { type: to.type, end: "to", id: to.id });
-      return required;
-    }
-    return subject.entry.definition.owner === "checked" ? ownerOf(catalog, subject.entry, after) : NONE;
-  },
+  contributions: (catalog: Catalog, change: RowChange) => byKey(catalog, requiredTies(catalog, change)),
   settle: (working, contributions) => {
-    const { catalog } = working;
     const [{ key, node: first }] = contributions;
     let terms: readonly Term[] = [];
     for (const { node, failure } of contributions) {
-      const own = [presentUnexpired(working, node.shape, failure)];
-      if (cascades(catalog, node.name)) own.push({ kind: "equals", attribute: DELETING, value: undefined, failure });
-      own.push(...kindTerms(catalog, node.shape, failure));
+      const own = tieTerms(working, node, failure);
       terms = terms.length === 0 ? own : unitedTerms(terms, own);
     }
     return { kind: "check", key, terms, shape: first.shape };
