@@ -1,7 +1,7 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { encodeKeyField, sameValue, type Template, templateMatches } from "../keys/template.ts";
 import { attributesOf, HIDDEN, hiddenNames } from "../schema/facts.ts";
-import { type Catalog, definitionOf, kindMarks, keyAttributes, type Shape } from "../schema/catalog.ts";
+import { type Catalog, definitionOf, kindMarks, keyAttributes, type Shape, sourcesOf } from "../schema/catalog.ts";
 import { DELETING } from "../schema/system-items.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { own, type Row, valueAt } from "../util/row.ts";
@@ -34,9 +34,10 @@ const placeAll = (template: Template, fields: Row, row: Record<string, unknown>)
     if (value === undefined) continue;
     const end = part.steps[0] ?? "";
     const name = part.steps[1];
-    if (name === undefined) row[end] = value;
+    // What an earlier key says counts.
+    if (name === undefined) row[end] ??= value;
     else if (part.steps.length > 2) place(row, part.path, value);
-    else ((row[end] ??= {}) as Record<string, unknown>)[name] = value;
+    else ((row[end] ??= {}) as Record<string, unknown>)[name] ??= value;
   }
 };
 
@@ -126,7 +127,7 @@ export const driftedFields = (catalog: Catalog, shape: Shape, item: Item, row: R
   if (shape.role === "reference") return [];
   return copiesOf(catalog, shape).flatMap(({ attribute, field }) => {
     const stored = own(item, attribute);
-    const source = shape.sources.find((one) => Object.hasOwn(item, one.attribute) && one.template.carried.includes(field));
+    const source = sourcesOf(shape, field).find((one) => Object.hasOwn(item, one.attribute));
     if (stored === undefined || !source) return [];
     const [value, copy] = [row[field], decodeValue(stored)];
     if (sameValue(value, copy)) return [];
@@ -152,10 +153,6 @@ export interface RowOptions {
  */
 export const decodeOwn = (catalog: Catalog, shape: Shape, item: Item, { unknown }: RowOptions = {}): Record<string, unknown> => {
   const row: Record<string, unknown> = {};
-  for (const { attribute, template } of shape.spares) {
-    const fields = readKey(template, item[attribute]);
-    if (fields) placeAll(template, fields, row);
-  }
   for (const { attribute, template } of shape.sources) {
     const stored = item[attribute];
     if (stored === undefined || !(template.type in stored || (template.verbatim && "NULL" in stored))) continue;
@@ -167,6 +164,10 @@ export const decodeOwn = (catalog: Catalog, shape: Shape, item: Item, { unknown 
       });
     }
     placeAll(template, fields, row);
+  }
+  for (const { attribute, template } of shape.spares) {
+    const fields = readKey(template, item[attribute]);
+    if (fields) placeAll(template, fields, row);
   }
   const { names, open, copies } = namingOf(catalog, shape);
   const all = open || unknown === "show";

@@ -364,17 +364,18 @@ export const writtenBy = (catalog: Catalog, shape: Shape): ((field: string) => s
 };
 
 /**
- * Refuses a row of which a field would be lost: one that only a computed attribute carries which is
- * left out, because another of its fields is missing.
+ * Refuses a row of which a field would be lost: one that only computed attributes carry which are
+ * left out, because other fields of theirs are missing.
  *
  * @param written whether a computed attribute is written
  * @throws {keys.incomplete}
  */
-export const checkCarried = ({ definition, sources, fills }: Shape, row: Row, written: (attribute: string) => boolean): void => {
+export const checkCarried = ({ definition, sources, spares, fills }: Shape, row: Row, written: (attribute: string) => boolean): void => {
   const lacks = (field: string): boolean => (valueAt(row, field) ?? null) === null;
   // What is filled follows from other fields.
   const isKept = (field: string): boolean =>
-    fills.some((one) => one.field === field) || sources.some((one) => one.template.carried.includes(field) && written(one.attribute));
+    fills.some((one) => one.field === field) ||
+    [...sources, ...spares].some((one) => one.template.carried.includes(field) && written(one.attribute));
   for (const { attribute, template } of sources) {
     const lost = written(attribute) ? undefined : template.carried.find((field) => !lacks(field) && !isKept(field));
     const missing = template.fields.filter(lacks);

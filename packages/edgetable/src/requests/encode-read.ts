@@ -67,7 +67,7 @@ const selectedAttributes = (
     const shape = defined(catalog.shapesById[id], id);
     for (const mark of kindMarks(catalog, shape)) if (mark.kind !== "match") selected.add(mark.attribute);
     for (const { attribute } of shape.match) selected.add(attribute);
-    for (const { attribute } of [...shape.sources, ...(read ? shape.spares : [])]) selected.add(attribute);
+    for (const { attribute } of [...shape.sources, ...shape.spares]) selected.add(attribute);
     // The far end of an edge that is part of its node's own item is one of that node's fields.
     for (const field of [...Object.values(shape.alias ?? {}), ...Object.keys(shape.folded), ...select]) {
       for (const attribute of placesOf(shape, field)) selected.add(attribute);

@@ -15,7 +15,7 @@ import {
   renderTemplate,
   type Template,
 } from "../keys/template.ts";
-import type { Shape } from "../schema/catalog.ts";
+import { type Shape, sourcesOf } from "../schema/catalog.ts";
 import type { AttributeValue } from "../transport/operations.ts";
 import { isNumber, type Row } from "../util/row.ts";
 import { encodeValue, keyValue } from "./attribute-value.ts";
@@ -132,14 +132,23 @@ const boundText = (template: Template, path: string, value: unknown): string => 
 };
 
 // A field that a computed attribute carries: whole when it is the only field, else its beginning. A key may hold the field in
-// several forms, of which one can be read.
-const compareCarried = (comparison: Comparison, names: Placeholders): string => {
+// several forms, of which one can be read. A row has the field of the first one that its item has.
+const compareCarried = (
+  comparison: Comparison,
+  names: Placeholders,
+  [source, ...others] = sourcesOf(comparison.shape, comparison.condition.path),
+): string => {
   const { shape, condition, value } = comparison;
   const { path, operator } = condition;
   const fail = (): never => {
     throw unsupported(shape, path, operator);
   };
-  const { attribute, template } = shape.sources.find((source) => source.template.carried.includes(path)) ?? fail();
+  const { attribute, template } = source ?? fail();
+  if (others.length > 0) {
+    const [inFirst, inOthers] = [compareCarried(comparison, names, [source!]), compareCarried(comparison, names, others)];
+    const name = names.name(attribute);
+    return `((attribute_exists(${name}) AND ${inFirst}) OR (attribute_not_exists(${name}) AND ${inOthers}))`;
+  }
   const other = template.parts.findIndex((part) => part.kind === "field" && part.path !== path);
   const alone = other < 0;
   const own = alone ? template.parts : template.parts.slice(0, other);

@@ -1,8 +1,10 @@
 import { type OneWayText, parseTemplate, type Sharding, type Template } from "../keys/template.ts";
 import { mapValues, own } from "../util/row.ts";
 import {
+  carries,
   type Fill,
   type FormerField,
+  holdsAlways,
   indexNamed,
   keyAttributes,
   type KeySource,
@@ -135,19 +137,14 @@ const findSources = (keys: Templates, tableKeys: readonly string[], escapes: boo
   return sources;
 };
 
-/** Keys of partly projected indexes that carry fields whose source the index may lack. */
-const findSpares = (keys: Templates, sources: readonly KeySource[], { indexes = {} }: Layout): readonly KeySource[] => {
-  const carried = new Map<string, string>();
-  for (const { attribute, template } of sources) for (const path of template.carried) carried.set(path, attribute);
-  const spares = new Map<string, KeySource>();
-  for (const index of Object.values(indexes)) {
-    for (const attribute of (index.projection ?? "ALL") === "ALL" ? [] : keyAttributes(index)) {
-      const template = keys[attribute];
-      const isSpare = template?.carried.some((path) => carried.has(path) && carried.get(path) !== attribute);
-      if (template && isSpare) spares.set(attribute, { attribute, template });
-    }
-  }
-  return [...spares.values()];
+/** Further keys that carry a field whose source an item may lack, because it is sparse, or an index, because it projects a part. */
+const findSpares = (keys: Templates, read: Pick<Shape, "sources" | "sparse">, { indexes = {} }: Layout): readonly KeySource[] => {
+  const partial = Object.values(indexes).flatMap((index) => ((index.projection ?? "ALL") === "ALL" ? [] : keyAttributes(index)));
+  const all = Object.entries(keys).map(([attribute, template]): KeySource => ({ attribute, template }));
+  const isRead = (spare: KeySource): boolean => read.sources.some(({ attribute }) => attribute === spare.attribute);
+  const mayServe = ({ attribute, template }: KeySource): boolean =>
+    template.carried.some((path) => partial.includes(attribute) || !holdsAlways(read, read.sources.find(carries(path))!));
+  return all.filter((spare) => !isRead(spare) && mayServe(spare));
 };
 
 /** What the table's keys say of a row's fields. */
@@ -284,7 +281,7 @@ const buildShape = (seed: ShapeSeed, { definition, layout, escapes }: Context): 
     unkeyed: seed.kind === "edge" ? unkeyedPaths(endPaths, keyed) : [],
     folded: withoutPrototype(keyed.folded),
     sources,
-    spares: escapes ? [] : findSpares(keys, sources, layout),
+    spares: escapes ? [] : findSpares(keys, { sources, sparse }, layout),
     several: seed.several ?? false,
     copied: seed.copied,
     alias: undefined,

@@ -128,7 +128,7 @@ export interface Shape {
   /** Fields that are read from computed attributes and are not stored as attributes. */
   readonly carried: readonly string[];
   readonly sources: readonly KeySource[];
-  /** Keys of partly projected indexes that a field can be read from if the index lacks its source. */
+  /** Further keys that a field can be read from if an item, or an index that projects a part, lacks its source. */
   readonly spares: readonly KeySource[];
   readonly dates: readonly string[];
   /** The edge's attributes in this copy, for a copy without all of them and for `reference`; undefined for all. */
@@ -305,14 +305,20 @@ export const isHalfEntry = (catalog: Catalog, shape: Shape, attribute: string, i
 export const idText = ({ idFields, shape: { folded } }: Pick<PartEntry, "idFields" | "shape">, row: Row): string =>
   exactText(idFields.map((field) => inKeysCase(folded[field], row[field])));
 
-/** The computed attributes that suffice to read the id of an edge's end; undefined if that needs more of the item. */
-export const endSources = (catalog: Catalog, shape: Shape, end: "from" | "to"): readonly KeySource[] | undefined => {
-  if (shape.role === "reference") return undefined;
-  const fields = endPaths(catalog, shape, end);
-  const one = shape.sources.find(({ template }) => fields.every((field) => template.carried.includes(field)));
-  if (one) return [one];
-  const all = shape.sources.filter(({ template }) => fields.some((field) => template.carried.includes(field)));
-  return fields.every((field) => all.some(({ template }) => template.carried.includes(field))) ? all : undefined;
+/** Whether a computed attribute is one from which a field can be read. */
+export const carries =
+  (field: string) =>
+  ({ template }: KeySource): boolean =>
+    template.carried.includes(field);
+
+/** Whether the items of all rows that have a source's fields have the source: a sparse one is left out for each field that is missing. */
+export const holdsAlways = ({ sparse }: Pick<Shape, "sparse">, { attribute, template }: KeySource): boolean =>
+  !sparse.includes(attribute) || template.fields.length === 1;
+
+/** The computed attributes from which a field is read: from the first one that an item has. */
+export const sourcesOf = (shape: Pick<Shape, "sources" | "spares" | "sparse">, field: string): readonly KeySource[] => {
+  const all = [...shape.sources, ...shape.spares].filter(carries(field));
+  return all[0] && holdsAlways(shape, all[0]) ? [all[0]] : all;
 };
 
 /**

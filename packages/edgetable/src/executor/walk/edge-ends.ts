@@ -2,7 +2,8 @@ import type { QueryStep } from "../../ir/physical-plan.ts";
 import { endingField, fieldReader } from "../../keys/key-pieces.ts";
 import { shapeOf } from "../../requests/decode-item.ts";
 import { readKey } from "../../requests/attribute-value.ts";
-import { type Catalog, endSources, needsIdentity, type KeySource, type Shape } from "../../schema/catalog.ts";
+import { type Catalog, needsIdentity, type KeySource, type Shape } from "../../schema/catalog.ts";
+import { endSources } from "../../planner/walk/read-hop.ts";
 import type { Item } from "../../transport/operations.ts";
 import type { TextColumn } from "../../transport/transport.ts";
 import { defined } from "../../util/invariant.ts";
@@ -59,8 +60,7 @@ const shapeReader = (catalog: Catalog, shape: Shape, end: "from" | "to"): EndRea
     const id: Record<string, unknown> = {};
     for (const { attribute, template } of sources) {
       const values = readKey(template, item[attribute]);
-      if (!values) return undefined;
-      for (const field of fields) id[field] ??= values[`${end}.${field}`];
+      for (const field of fields) id[field] ??= values?.[`${end}.${field}`];
     }
     return fields.every((field) => id[field] !== undefined) ? names.pack(type, id) : undefined;
   };

@@ -4,7 +4,7 @@ import type { LogicalPlan } from "../../ir/logical-plan.ts";
 import type { QueryStep, ReadPlan } from "../../ir/physical-plan.ts";
 import type { WalkHop } from "../../ir/walk-plan.ts";
 import { comparePrimary, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
-import { type Catalog, endSources, needsIdentity, projectedAttributes, type Shape } from "../../schema/catalog.ts";
+import { type Catalog, endPaths, type KeySource, needsIdentity, projectedAttributes, type Shape, sourcesOf } from "../../schema/catalog.ts";
 import { attributesOf } from "../../schema/facts.ts";
 import { defined } from "../../util/invariant.ts";
 import { assumedEdges } from "../assumed-rows.ts";
@@ -138,6 +138,14 @@ const joinTypes = (catalog: Catalog, node: string, plan: ReadPlan): ReadPlan => 
   });
   if (sources.length === plan.sources.length) return plan;
   return { ...plan, sources: sources.map(({ step }) => step), near: sources.map(({ near }) => near) };
+};
+
+/** The computed attributes that suffice to read the id of an edge's end; undefined if that needs more of the item. */
+export const endSources = (catalog: Catalog, shape: Shape, end: "from" | "to"): readonly KeySource[] | undefined => {
+  if (shape.role === "reference") return undefined;
+  const fields = endPaths(catalog, shape, end);
+  const each = fields.map((field) => sourcesOf(shape, field));
+  return each.every((sources) => sources.length > 0) ? [...new Set(each.flat())] : undefined;
 };
 
 /** The same Query, reading only the key attributes that tell where its edges lead; unchanged if they do not tell it. */

@@ -195,7 +195,8 @@ export const unchangedFields = (
     const places = placesOf(shape, field);
     for (const attribute of places) attributes.add(attribute);
     if (places.length === 0)
-      for (const { attribute, template } of shape.sources) if (template.carried.includes(field)) attributes.add(attribute);
+      for (const { attribute, template } of [...shape.sources, ...shape.spares])
+        if (template.carried.includes(field)) attributes.add(attribute);
   }
   const terms: Term[] = [];
   for (const attribute of attributes)

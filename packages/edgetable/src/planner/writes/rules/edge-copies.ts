@@ -4,7 +4,7 @@ import type { Term } from "../../../ir/write-plan.ts";
 import { inKeysCase, renderTemplate, sameValue } from "../../../keys/template.ts";
 import { decodeItem } from "../../../requests/decode-item.ts";
 import { keyValue } from "../../../requests/attribute-value.ts";
-import type { EdgeEntry, Shape } from "../../../schema/catalog.ts";
+import type { EdgeEntry, KeySource, Shape } from "../../../schema/catalog.ts";
 import type { Item, Key } from "../../../transport/operations.ts";
 import { defined } from "../../../util/invariant.ts";
 import { own, type Row, valueAt } from "../../../util/row.ts";
@@ -70,8 +70,8 @@ export const endTerms = (working: WorkingSet, copy: EdgeCopy & { readonly key: K
   const { shape, row } = copy;
   if (shape.unkeyed.length === 0) return [];
   const terms: Term[] = [];
-  for (const { attribute, template } of shape.sources) {
-    if (!template.carried.some((path) => shape.unkeyed.includes(path))) continue;
+  const isOfEnd = ({ template }: KeySource): boolean => template.carried.some((path) => shape.unkeyed.includes(path));
+  for (const { attribute, template } of shape.sources.filter(isOfEnd)) {
     const text = renderTemplate(template, row);
     if (text !== undefined) {
       terms.push({ kind: "equals", attribute, value: keyValue(template.type, text), failure: NOT_FOUND });
@@ -81,7 +81,8 @@ export const endTerms = (working: WorkingSet, copy: EdgeCopy & { readonly key: K
     const image = imageOf(working, copy, "its key does not name both ends");
     if (!image) return image;
     if (isOtherEdge(working, copy, image)) return null;
-    terms.push({ kind: "equals", attribute, value: own(image, attribute), failure: STALE });
+    for (const one of [{ attribute }, ...shape.spares.filter(isOfEnd)])
+      terms.push({ kind: "equals", attribute: one.attribute, value: own(image, one.attribute), failure: STALE });
   }
   return terms;
 };
