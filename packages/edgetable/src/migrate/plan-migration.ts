@@ -27,6 +27,7 @@ import {
   unkeptFacts,
   unkeptItems,
 } from "./changed-definitions.ts";
+import { changedPlaces } from "./changed-places.ts";
 import type { ModelRecord } from "../executor/model-record.ts";
 import type { TableDescription } from "../transport/operations.ts";
 
@@ -454,6 +455,7 @@ export const planMigration = (given: MigrationGround, { inPlace, again }: PlanSe
   if (record.current?.hash !== hash || record.migration || again) steps.push(recordStep(record, model));
   const refusals = [
     ...impossible(ground, model),
+    ...changedPlaces({ catalog, table: ground.table, current: record.current }, model, { inPlace }),
     ...renamedKinds(catalog, record.current, model),
     ...storage.refusals,
     ...forms.refusals,

@@ -28,6 +28,8 @@ export interface DescribedItem {
   readonly former?: Readonly<Record<string, DescribedFormer>>;
   /** The attributes that this copy of an edge holds, where it does not hold all. */
   readonly copied?: readonly string[];
+  /** The value of the type attribute, in a layout. Older records lack it. */
+  readonly type?: string;
   /** The times that its rows keep. */
   readonly times?: { readonly created?: string; readonly modified?: string; readonly as: TimeForm };
 }
@@ -84,7 +86,10 @@ const describeKey = ({ source, type, when }: Template): string => {
   return `${type === "N" ? "number " : ""}${source.replaceAll(SHARD_COUNTS, ":shard")}${when ? ` when ${conditions}` : ""}`;
 };
 
-const describeShape = ({ keys, stored: places, former, times, copied }: Shape): DescribedItem => {
+const describeShape = (
+  { escapes, typeAttribute }: Catalog,
+  { keys, stored: places, former, times, copied, typeValue }: Shape,
+): DescribedItem => {
   const stored = Object.fromEntries(Object.entries(places).filter(([name]) => !former?.[name]));
   const shards: Record<string, DescribedShards> = {};
   for (const [attribute, { parts }] of Object.entries(keys))
@@ -107,6 +112,7 @@ const describeShape = ({ keys, stored: places, former, times, copied }: Shape): 
         }
       : {}),
     ...(copied ? { copied: copied.toSorted() } : {}),
+    ...(!escapes && typeAttribute !== undefined && typeValue !== undefined ? { type: typeValue } : {}),
     ...(times
       ? { times: { as: times.as, ...(times.created && { created: times.created }), ...(times.modified && { modified: times.modified }) } }
       : {}),
@@ -144,7 +150,7 @@ export const describeModel = (catalog: Catalog): ModelDescription => {
     indexes: Object.fromEntries(
       catalog.indexes.map((index) => [index.name ?? "", { ...describeKeys(index), projection: index.projection }] as const),
     ),
-    items: Object.fromEntries(catalog.shapes.map((shape) => [shape.id, describeShape(shape)] as const)),
+    items: Object.fromEntries(catalog.shapes.map((shape) => [shape.id, describeShape(catalog, shape)] as const)),
     ...(catalog.ttl === undefined ? {} : { ttl: catalog.ttl }),
     ...(hasFacts(catalog) ? { facts } : {}),
     ...(degrees.length === 0 ? {} : { degrees }),

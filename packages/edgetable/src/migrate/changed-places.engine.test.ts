@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { defineGraph } from "../client/define-graph.ts";
+import { node, part } from "../schema/definition.ts";
+import type { Layout } from "../schema/layout.ts";
+import { verify } from "../verify/index.ts";
+import { fast, lab, openMigrationsLab } from "./migrations-lab.test-support.ts";
+
+openMigrationsLab();
+
+const text = z.string();
+const byStatus = { gsi1: { partitionKey: "gsi1pk", sortKey: "gsi1sk" } };
+const keys = { gsi1pk: "STATUS#{status}", gsi1sk: "{at}" };
+
+interface Places {
+  readonly order?: object;
+  readonly line?: object;
+  readonly layout?: Partial<Layout>;
+}
+
+/** Models of the same orders, whose layouts store attributes in different places. */
+const model = ({ order, line, layout }: Places = {}) =>
+  defineGraph({
+    table: lab.table,
+    nodes: { order: node({ key: "ORDER#{id}", schema: z.object({ id: text, status: text, at: text, team: text.optional() }) }) },
+    parts: { line: part({ of: "order", key: "LINE#{no}", schema: z.object({ no: text, sku: text }) }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      typeAttribute: "kind",
+      ...layout,
+      nodes: { order: { ...order, keys: { SK: "ORDER", ...(order as { keys?: object } | undefined)?.keys } } },
+      parts: { line: line ?? {} },
+    } as Layout,
+  }).connect({ transport: lab.engine.transport });
+
+const indexed = { order: { keys }, layout: { indexes: byStatus } };
+const beside = {
+  order: { keys: { ...keys, status: "{status}", at: "{at}" }, delimiters: { status: "\u0001", at: "\u0001" } },
+  layout: { indexes: byStatus },
+};
+const both = { order: { keys, verbatim: ["status", "at"] }, layout: { indexes: byStatus } };
+
+const begin = async (places: Places, recorded = true): Promise<void> => {
+  const db = model(places);
+  await db.table.create();
+  if (recorded) await db.migrations.run({ ...fast, finish: true });
+  await db.order.create({ id: "1", status: "open", at: "2024", team: "red" }).orThrow();
+  await db.line.create({ id: "1" }, { no: "1", sku: "s" }).orThrow();
+};
+
+const refusalsOf = async (places: Places, inPlace = false): Promise<readonly string[]> =>
+  (await model(places).migrations.plan({ inPlace })).refusals;
+
+test.each([true, false])("an attribute would move into the keys of a new index: refused (table with a record: %s)", async (recorded) => {
+  await begin({}, recorded);
+  expect(await refusalsOf(indexed)).toEqual([
+    expect.stringContaining('verbatim: ["status"] in the layout of "order"'),
+    expect.stringContaining('verbatim: ["at"] in the layout of "order"'),
+  ]);
+  expect(await refusalsOf(indexed, true)).toEqual([]);
+  await expect(model(indexed).migrations.run(fast)).rejects.toMatchObject({ code: "migrate.unsupported" });
+  // Stored in both places, programs of either model write, and none of their writes is lost.
+  const db = model(both);
+  expect(await refusalsOf(both)).toEqual([]);
+  await db.migrations.run(fast);
+  await model().order.update({ id: "1" }, { status: "done" }).orThrow();
+  expect(await db.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
+  expect(await db.find("order").where({ status: "done" }).rows()).toEqual([{ id: "1", status: "done", at: "2024", team: "red" }]);
+  expect(await verify(db, { settle: 0 })).toMatchObject({ clean: true });
+});
+
+test("an index goes that alone holds an attribute: refused, until items hold it beside the key", async () => {
+  await begin(indexed);
+  expect(await refusalsOf({})).toEqual([
+    expect.stringContaining('Items of "order" hold "status" in "gsi1pk" alone, and the model reads it from "status": rows would lack it.'),
+    expect.stringContaining('Items of "order" hold "at" in "gsi1sk" alone'),
+  ]);
+  expect(await refusalsOf({}, true)).toHaveLength(2);
+  expect(await refusalsOf(both)).toHaveLength(2);
+  const db = model(beside);
+  await db.migrations.run({ ...fast, finish: true });
+  expect(await db.load(db.scan())).toMatchObject({ rows: 2, failed: 0 });
+  expect(await refusalsOf({})).toEqual([]);
+  await model().migrations.run({ ...fast, finish: true });
+  expect(await model().order.get({ id: "1" })).toEqual({ id: "1", status: "open", at: "2024", team: "red" });
+});
+
+test.each<[string, Places, string]>([
+  [
+    "another stored name",
+    { order: { attributes: { team: "Team" } } },
+    '"team" of "order" is stored as "team", and the model stores it as "Team"',
+  ],
+  ["another stored name in a part", { line: { attributes: { sku: "SKU" } } }, '"sku" of "line" is stored as "sku"'],
+  ["another type", { order: { type: "ORD" } }, 'Items of "order" are of the type "order", and the model looks for "ORD"'],
+])("%s: refused, unless the table has always been so", async (_, places, says) => {
+  await begin({});
+  expect(await refusalsOf(places)).toEqual([expect.stringContaining(says)]);
+  expect(await refusalsOf(places, true)).toEqual([]);
+});
+
+test("a key that is only written, under a condition, or of a new attribute moves nothing", async () => {
+  await begin({});
+  const written = { gsi1pk: "STATUS#{status:written}", gsi1sk: "{at:written}" };
+  expect(await refusalsOf({ order: { keys: written }, layout: { indexes: byStatus } })).toEqual([]);
+  expect(await refusalsOf({ order: { keys, when: { gsi1pk: { status: "open" } } }, layout: { indexes: byStatus } })).toEqual([]);
+});

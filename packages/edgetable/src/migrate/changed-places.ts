@@ -1,0 +1,110 @@
+import type { RecordedModel } from "../executor/model-record.ts";
+import type { Catalog, Shape } from "../schema/catalog.ts";
+import { describeTypes } from "../schema/describe-types.ts";
+import { definitionOf, type DescribedItem, type ModelDescription } from "../schema/describe-model.ts";
+import type { TableDescription } from "../transport/operations.ts";
+import { own } from "../util/row.ts";
+
+const FIELD = /\{([^}:?]+)(\??)(?::([^}]*))?\}/g;
+/** Formats that are written and never read back. */
+const WRITTEN = /^(?:lower|upper|written|shard)/;
+
+/** The attributes whose recorded templates hold a field from which rows read it. */
+const keysOf = ({ keys }: DescribedItem, field: string): readonly string[] =>
+  Object.entries(keys).flatMap(([attribute, text]) => {
+    // Nothing is read from a key under a condition.
+    if (text.includes(" when ")) return [];
+    const carries = [...text.matchAll(FIELD)].some(([, path, mayLack, format = ""]) => path === field && !mayLack && !WRITTEN.test(format));
+    return carries ? [attribute] : [];
+  });
+
+const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(" and ");
+
+/** One attribute of a kind of items: where the recorded model stores it, and where the model reads it. */
+interface Place {
+  readonly id: string;
+  readonly field: string;
+  readonly was: DescribedItem;
+  readonly is: DescribedItem;
+  /** The key from which rows of the model have it; undefined if it is stored as it is. */
+  readonly source: string | undefined;
+}
+
+const storedAs = ({ stored }: DescribedItem, field: string): string => own(stored ?? {}, field) ?? field;
+
+const sourceOf = ({ sources }: Shape, field: string): string | undefined =>
+  sources.find(({ template }) => template.carried.includes(field))?.attribute;
+
+/** The mend: what a layout says to store an attribute beside a key, and to read it there. */
+const verbatimOf = (id: string, field: string): string => `verbatim: [${JSON.stringify(field)}] in the layout of "${definitionOf(id)}"`;
+
+/** An attribute that items hold, and that the model reads from a key, which only it writes. */
+const intoKeys = ({ id, field, was, source }: Place): string | undefined =>
+  keysOf(was, field).length > 0 || source === undefined || source === storedAs(was, field)
+    ? undefined
+    : `"${field}" of "${id}" is stored as "${storedAs(was, field)}", and the model would read it from "${source}": what programs of the recorded model write would be lost, and they may miss what the model writes. Store it in both: ${verbatimOf(id, field)}. Or pass inPlace if no such program is left.`;
+
+/** An attribute that items hold in keys, none of which the model reads. */
+const outOfKeys = ({ id, field, was, is, source }: Place): string | undefined => {
+  const before = keysOf(was, field);
+  if (before.length === 0 || before.includes(source ?? storedAs(is, field))) return undefined;
+  return `Items of "${id}" hold "${field}" in ${listed(before)} alone, and the model reads it from "${source ?? storedAs(is, field)}": rows would lack it. Keep the key. Or first compute the attribute beside it (keys: { ${JSON.stringify(field)}: "{${field}}" } behind the others), write every row anew with db.scan and db.load, and migrate to this model then.`;
+};
+
+/** An attribute that gets another stored name. The other direction, and another one of two names, are refused in any case. */
+const underOtherName = ({ id, field, was, is }: Place): string | undefined => {
+  const isPlain = own(was.stored ?? {}, field) === undefined && keysOf(was, field).length === 0 && !was.former?.[field];
+  if (!isPlain || own(is.stored ?? {}, field) === undefined || is.former?.[field]) return undefined;
+  return `"${field}" of "${id}" is stored as "${field}", and the model stores it as "${storedAs(is, field)}": rows would lack it. Keep the stored name. Or pass inPlace if the table has always held "${storedAs(is, field)}".`;
+};
+
+const otherType = (id: string, { type: was }: DescribedItem, { type: is }: DescribedItem): string | undefined =>
+  was === undefined || is === undefined || was === is
+    ? undefined
+    : `Items of "${id}" are of the type "${was}", and the model looks for "${is}": they would not be found. Keep the layout's type. Or pass inPlace if the table has always held "${is}".`;
+
+/** Attributes that an index which the table lacks would hold alone: without a record, nothing tells whether items have them. */
+const unrecorded = (catalog: Catalog, table: TableDescription): readonly string[] => {
+  const there = new Set(
+    [...(table.GlobalSecondaryIndexes ?? []), ...(table.LocalSecondaryIndexes ?? [])].map(({ IndexName }) => IndexName),
+  );
+  const filling = new Set(
+    catalog.indexes.flatMap(({ name, partitionKeys, sortKeys }) => (there.has(name) ? [] : [...partitionKeys, ...sortKeys])),
+  );
+  const types = describeTypes(catalog);
+  const lone = (shape: Shape): readonly string[] =>
+    Object.keys(own(types, shape.definition) ?? {}).flatMap((field) => {
+      const source = sourceOf(shape, field);
+      if (source === undefined || !filling.has(source) || source === field || shape.fills.some((one) => one.field === field)) return [];
+      return [
+        `"${field}" of "${shape.id}" would be read from "${source}", which items do not have yet: what programs write that know nothing of the key would be lost, and they may miss what the model writes. Store it in both: ${verbatimOf(shape.id, field)}. Or pass inPlace if no other program is left.`,
+      ];
+    });
+  return catalog.shapes.flatMap(lone);
+};
+
+/** What a plan is told of attributes that a layout stores in other places than the recorded model: no migration moves them. */
+export const changedPlaces = (
+  { catalog, table, current }: { readonly catalog: Catalog; readonly table: TableDescription; readonly current: RecordedModel | undefined },
+  model: ModelDescription,
+  { inPlace }: { readonly inPlace: boolean },
+): readonly string[] => {
+  // In Edgetable's own layout index keys follow from attributes, and nothing is read from them.
+  if (catalog.escapes) return [];
+  if (!current) return inPlace ? [] : unrecorded(catalog, table);
+  const types = describeTypes(catalog);
+  const refusals = new Set<string>();
+  const note = (says: string | undefined): void => void (says === undefined || refusals.add(says));
+  for (const [id, was] of Object.entries(current.model.items)) {
+    const [is, shape] = [model.items[id], catalog.shapesById[id]];
+    if (!is || !shape) continue;
+    if (!inPlace) note(otherType(id, was, is));
+    const [before = {}, now = {}] = [own(current.types ?? {}, definitionOf(id)), own(types, definitionOf(id))];
+    for (const field of Object.keys(before).filter((name) => Object.hasOwn(now, name))) {
+      const place = { id, field, was, is, source: sourceOf(shape, field) };
+      note(outOfKeys(place));
+      if (!inPlace) note(intoKeys(place) ?? underOtherName(place));
+    }
+  }
+  return [...refusals];
+};
