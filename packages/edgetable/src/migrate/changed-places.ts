@@ -51,7 +51,15 @@ const outOfKeys = ({ id, field, was, is, source }: Place): string | undefined =>
   return `Items of "${id}" hold "${field}" in ${listed(before)} alone, and the model reads it from "${source ?? storedAs(is, field)}": rows would lack it. Keep the key. Or first compute the attribute beside it (keys: { ${JSON.stringify(field)}: "{${field}}" } behind the others), write every row anew with db.scan and db.load, and migrate to this model then.`;
 };
 
-/** An attribute that gets another stored name. The other direction, and another one of two names, are refused in any case. */
+/** Attributes with a stored name of their own that the model does not store there. */
+const fromStoredName = (id: string, was: DescribedItem, is: DescribedItem): readonly string[] =>
+  Object.entries(was.stored ?? {}).flatMap(([name, attribute]) =>
+    is.former?.[name] || is.stored?.[name] === attribute
+      ? []
+      : [`"${name}" of "${id}" is stored as "${attribute}", and the model stores it otherwise. Keep the layout's attribute name.`],
+  );
+
+/** An attribute that gets a stored name of its own. */
 const underOtherName = ({ id, field, was, is }: Place): string | undefined => {
   const isPlain = own(was.stored ?? {}, field) === undefined && keysOf(was, field).length === 0 && !was.former?.[field];
   if (!isPlain || own(is.stored ?? {}, field) === undefined || is.former?.[field]) return undefined;
@@ -83,23 +91,30 @@ const unrecorded = (catalog: Catalog, table: TableDescription): readonly string[
   return catalog.shapes.flatMap(lone);
 };
 
+interface PlacesGround {
+  readonly catalog: Catalog;
+  readonly table: TableDescription;
+  readonly record: { readonly current: RecordedModel | undefined };
+}
+
 /** What a plan is told of attributes that a layout stores in other places than the recorded model: no migration moves them. */
 export const changedPlaces = (
-  { catalog, table, current }: { readonly catalog: Catalog; readonly table: TableDescription; readonly current: RecordedModel | undefined },
+  { catalog, table, record: { current } }: PlacesGround,
   model: ModelDescription,
-  { inPlace }: { readonly inPlace: boolean },
+  inPlace: boolean,
 ): readonly string[] => {
   // In Edgetable's own layout index keys follow from attributes, and nothing is read from them.
-  if (catalog.escapes) return [];
-  if (!current) return inPlace ? [] : unrecorded(catalog, table);
+  if (!current && !catalog.escapes) return inPlace ? [] : unrecorded(catalog, table);
   const types = describeTypes(catalog);
   const refusals = new Set<string>();
   const note = (says: string | undefined): void => void (says === undefined || refusals.add(says));
-  for (const [id, was] of Object.entries(current.model.items)) {
+  for (const [id, was] of Object.entries(current?.model.items ?? {})) {
     const [is, shape] = [model.items[id], catalog.shapesById[id]];
     if (!is || !shape) continue;
+    for (const says of fromStoredName(id, was, is)) note(says);
+    if (catalog.escapes) continue;
     if (!inPlace) note(otherType(id, was, is));
-    const [before = {}, now = {}] = [own(current.types ?? {}, definitionOf(id)), own(types, definitionOf(id))];
+    const [before = {}, now = {}] = [own(current?.types ?? {}, definitionOf(id)), own(types, definitionOf(id))];
     for (const field of Object.keys(before).filter((name) => Object.hasOwn(now, name))) {
       const place = { id, field, was, is, source: sourceOf(shape, field) };
       note(outOfKeys(place));

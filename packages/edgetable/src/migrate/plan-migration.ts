@@ -230,18 +230,13 @@ const impossible = ({ catalog, record, table }: MigrationGround, model: ModelDes
       : "DynamoDB cannot change it: load the data into a new table.";
     refusals.push(`${place}: the model says ${wanted}, the table ${found}. ${remedy}`);
   }
-  for (const [id, { keys, stored = {} }] of Object.entries(record.current?.model.items ?? {})) {
+  for (const [id, { keys }] of Object.entries(record.current?.model.items ?? {})) {
     const after = model.items[id];
     if (!after) continue;
     for (const attribute of keyAttributes(catalog.index))
       if (keys[attribute] !== after.keys[attribute])
         refusals.push(
           `The key of "${id}" changes (${keys[attribute] ?? "none"}, now ${after.keys[attribute] ?? "none"}): its items would not be found. Declare it under another name and copy the rows with db.scan and db.load.`,
-        );
-    for (const [name, attribute] of Object.entries(stored))
-      if (!after.former?.[name] && after.stored?.[name] !== attribute)
-        refusals.push(
-          `"${name}" of "${id}" is stored as "${attribute}", and the model stores it otherwise. Keep the layout's attribute name.`,
         );
   }
   return refusals;
@@ -455,7 +450,7 @@ export const planMigration = (given: MigrationGround, { inPlace, again }: PlanSe
   if (record.current?.hash !== hash || record.migration || again) steps.push(recordStep(record, model));
   const refusals = [
     ...impossible(ground, model),
-    ...changedPlaces({ catalog, table: ground.table, current: record.current }, model, { inPlace }),
+    ...changedPlaces(ground, model, inPlace),
     ...renamedKinds(catalog, record.current, model),
     ...storage.refusals,
     ...forms.refusals,
