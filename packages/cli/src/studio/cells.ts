@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { WireCell } from "@edgetable/studio";
 import type { StandardSchema } from "edgetable";
 import { usageError } from "../failure.ts";
@@ -29,12 +30,19 @@ const comparisons: readonly (readonly [sign: string, comparison: Comparison, hol
   ["=", "eq", (order) => order === 0],
 ];
 
-/** A filter as a person writes it: a comparison, if it begins with a sign, and the value that is wanted. */
+/** A filter as a person writes it: a comparison, if it begins with a sign, and the value that is wanted, without the space around it. */
 export const readFilter = (
   filter: string,
-): { readonly comparison: Comparison | undefined; readonly holds: Holds | undefined; readonly wanted: string } => {
+): {
+  readonly comparison: Comparison | undefined;
+  readonly holds: Holds | undefined;
+  readonly wanted: string;
+  /** What follows the sign, as it was written. */
+  readonly written: string;
+} => {
   const [sign = "", comparison, holds] = comparisons.find(([one]) => filter.startsWith(one)) ?? [];
-  return { comparison, holds, wanted: filter.slice(sign.length).trim() };
+  const written = filter.slice(sign.length);
+  return { comparison, holds, wanted: written.trim(), written };
 };
 
 /**
@@ -43,8 +51,9 @@ export const readFilter = (
  */
 export const matches = (value: unknown, filter: string): boolean => {
   const text = cellText(value);
-  const { comparison, holds, wanted } = readFilter(filter);
+  const { comparison, holds, wanted, written } = readFilter(filter);
   if (!holds) return text.toLowerCase().includes(filter.toLowerCase());
+  if (comparison === "eq" && written !== "" && text === written) return true;
   const isWhole = (one: string): boolean => /^-?\d+$/.test(one);
   if (isWhole(text) && isWhole(wanted)) {
     // Every digit counts, also of numbers that a double cannot hold.
@@ -65,7 +74,8 @@ export const readNumber = (text: string): number | bigint => {
   }
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text)) throw usageError(`"${text}" is not a number.`);
   const digits = text.replace(/e.*$/i, "").replaceAll(/[^\d]/g, "").replace(/^0+/, "");
-  if (digits.length > 15) throw usageError(`${text} has ${digits.length} digits; a fraction keeps 15.`);
+  // Of the fractions of more digits, those are kept that a number is written as.
+  if (digits.length > 15 && String(Number(text)) !== text) throw usageError(`${text} has ${digits.length} digits; a fraction keeps 15.`);
   return Number(text);
 };
 
@@ -90,6 +100,15 @@ const readBytes = (text: string): Uint8Array => {
   return new Uint8Array(bytes);
 };
 
+const readBoolean = (text: string): boolean => {
+  const value = new Map([
+    ["true", true],
+    ["false", false],
+  ]).get(text.toLowerCase());
+  if (value === undefined) throw usageError(`"${text}" is neither true nor false.`);
+  return value;
+};
+
 const readDate = (text: string): Date => {
   const date = isoDate(text);
   if (!date) throw usageError(`"${text}" is not a date, such as 2024-05-06T07:08:09Z.`);
@@ -106,6 +125,7 @@ const readJson = (text: string): unknown => {
 
 /** Reads a text as a value of the kind that the cell held; undefined if it held no value, or a text. */
 const readAs = (was: unknown, text: string): unknown => {
+  if (typeof was === "boolean") return readBoolean(text.trim());
   if (typeof was === "number" || typeof was === "bigint") return readNumber(text.trim());
   if (was instanceof Set) {
     const [first] = was;
@@ -120,6 +140,8 @@ const readAs = (was: unknown, text: string): unknown => {
 /** The value that a person means by a text in a cell, of the type that the cell held or else one that the schema accepts. */
 export const readCell = async (schema: StandardSchema | undefined, name: string, text: string, was: unknown): Promise<unknown> => {
   if (typeof was === "string") return text;
+  // Null is shown as this text.
+  if (was === null && text.trim() === "null") return null;
   const fits = async (value: unknown): Promise<boolean> => !(await problemsOf(schema, { [name]: value })).has(name);
   const known = readAs(was, text);
   // A model may want a bigint where the cell held a number, or the reverse.
@@ -145,10 +167,11 @@ export const readCell = async (schema: StandardSchema | undefined, name: string,
   return text;
 };
 
-/** Whether two values are the same, sets and dates by what they hold. */
-export const isSame = (one: unknown, other: unknown): boolean => toExactJson([one]) === toExactJson([other]);
+/** Whether two values are stored as the same: members of sets and maps come in any order. Undefined stands for none. */
+export const isSame = (one: unknown, other: unknown): boolean =>
+  (one === undefined) === (other === undefined) && isDeepStrictEqual(fromJson(toExactJson([one])), fromJson(toExactJson([other])));
 
-/** What a cell holds after a change: null removes. */
+/** What a cell holds after a change: null removes, and so does an empty text, unless the cell held a text. */
 export const cellOf = async (
   schema: StandardSchema | undefined,
   name: string,
@@ -156,7 +179,8 @@ export const cellOf = async (
   was: unknown,
 ): Promise<unknown> => {
   if (cell === null || cell === undefined) return undefined;
-  return "text" in cell ? readCell(schema, name, cell.text, was) : cell.value;
+  if (!("text" in cell)) return cell.value;
+  return cell.text === "" && typeof was !== "string" ? undefined : readCell(schema, name, cell.text, was);
 };
 
 /** The values that cells of something new mean; empty texts have none. */

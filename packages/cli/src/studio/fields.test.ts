@@ -3,7 +3,8 @@ import { defineGraph, node } from "edgetable";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import type { UntypedDb } from "../connection.ts";
-import { readGrid, setValues } from "./fields.ts";
+import { readGrid, readGroups, setValues } from "./fields.ts";
+import { changeRow } from "./rows.ts";
 
 const text = z.string();
 const graph = defineGraph({
@@ -12,7 +13,11 @@ const graph = defineGraph({
     project: node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: text }) }),
     seat: node({ key: "SEAT#{seat:number}", schema: z.object({ seat: z.int(), name: text }) }),
     room: node({ key: "ROOM#{house}#{floor:number}", schema: z.object({ house: text, floor: z.int() }) }),
-    issue: node({ key: "ISSUE#{issueId}", schema: z.object({ issueId: text, projectId: text }), fields: { of: "project" } }),
+    issue: node({
+      key: "ISSUE#{issueId}",
+      schema: z.object({ issueId: text, projectId: text, title: text.optional() }),
+      fields: { of: "project" },
+    }),
   },
 });
 const parent = { projectId: "P" };
@@ -30,6 +35,7 @@ beforeAll(async () => {
   await fields.define({ fieldId: "one", name: "One", type: "choice", choices });
   await fields.define({ fieldId: "some", name: "Some", type: "choices", choices });
   await fields.define({ fieldId: "rank", name: "Rank", type: "number" });
+  await fields.define({ fieldId: "note", name: "Note", type: "text" });
   await fields.define({ fieldId: "seat", name: "Seat", type: "reference", node: "seat" });
   await fields.define({ fieldId: "room", name: "Room", type: "reference", node: "room" });
 });
@@ -87,4 +93,53 @@ test("a number is refused that would lose digits, or is none", async () => {
   await expect(written("rank", "9007199254740993")).rejects.toMatchObject({ message: expect.stringContaining("more digits") });
   await expect(written("rank", "9".repeat(400))).rejects.toMatchObject({ message: expect.stringContaining("more digits") });
   await expect(written("rank", "0x10")).rejects.toMatchObject({ message: '"0x10" is not a number.' });
+});
+
+test("the value that a group shows is found by it, and a choice by a part of its name", async () => {
+  const values = db.issue.values({ issueId: "i" });
+  await values.set({ rank: 1 / 3, note: " a  ", one: "x;y", some: ["x;y"] });
+  for (const field of ["rank", "note"]) {
+    const { groups } = await readGroups(
+      untyped(),
+      { type: "issue", parent, filters: {}, column: `field:${field}` },
+      new AbortController().signal,
+    );
+    expect(await kept(field, `=${String(groups[0]?.value)}`)).toBe(1);
+  }
+  expect([await kept("one", "X"), await kept("one", "Z"), await kept("some", "X")]).toEqual([1, 0, 1]);
+  await expect(kept("one", "none of them")).rejects.toMatchObject({ code: "grid.invalidFilter" });
+  await values.set({ rank: null, note: null, one: null, some: null });
+});
+
+test("a row whose field was written and whose attribute was refused can be saved again", async () => {
+  const id = { issueId: "i" };
+  await db.issue.update(id, { title: "theirs" }).orThrow();
+  const set = { "field:rank": { text: "5" }, title: { text: "mine" } };
+  const first = await changeRow(untyped(), { type: "issue", id, set, was: { title: "old" } });
+  expect(first).toMatchObject({ ok: false, row: { title: "theirs", "field:rank": 5 } });
+  expect(await changeRow(untyped(), { type: "issue", id, set, was: { title: "theirs" } })).toMatchObject({
+    ok: true,
+    row: { title: "mine" },
+  });
+  // A value that somebody else has written is still not overwritten.
+  await db.issue.values(id).set({ rank: 7 });
+  expect(await changeRow(untyped(), { type: "issue", id, set: { "field:rank": { text: "8" } }, was: { "field:rank": 5 } })).toMatchObject({
+    ok: false,
+    row: { "field:rank": 7 },
+  });
+  await db.issue.values(id).set({ rank: null });
+});
+
+test("a reference is the same in whatever order the fields of its id come", async () => {
+  const id = { issueId: "i" };
+  await db.issue.values(id).set({ room: { house: "A", floor: 1 } });
+  const cells = { "field:room": { text: '{"house":"B","floor":2}' } };
+  for (const room of [
+    { house: "A", floor: 1 },
+    { floor: 1, house: "A" },
+  ]) {
+    await db.issue.values(id).set({ room: { house: "A", floor: 1 } });
+    expect(await setValues(untyped(), { type: "issue", id, cells, was: { "field:room": room } })).toMatchObject({ ok: true });
+  }
+  await db.issue.values(id).set({ room: null });
 });

@@ -4,7 +4,7 @@ import { nodeOf, type UntypedDb, type UntypedGrid } from "../connection.ts";
 import { usageError } from "../failure.ts";
 import { isExact, isRow, toExactJson, type Row } from "../output/json.ts";
 import { fitTexts, isoDate } from "../text/fit-texts.ts";
-import { CHANGED, readFilter, readNumber } from "./cells.ts";
+import { CHANGED, isSame, readFilter, readNumber } from "./cells.ts";
 
 /** Milliseconds for one call. */
 const DEADLINE = 30_000;
@@ -123,10 +123,16 @@ const inputOf = async ({ catalog }: UntypedDb, field: Field, text: string): Prom
   }
 };
 
+/** The choices that contain a text in any case, such as the beginning of one that is being typed. */
+const choicesWith = (choices: readonly string[], text: string): readonly string[] =>
+  choices.filter((choice) => choice.toLowerCase().includes(text.toLowerCase()));
+
 /** What a filter of a field asks for: a sign and a value, or else what fits its type best. */
 const fieldFilter = async (db: UntypedDb, field: Field, text: string): Promise<unknown> => {
-  const { comparison, wanted } = readFilter(text);
+  const { comparison, wanted, written } = readFilter(text);
   if (wanted === "") return { exists: comparison === "ne" };
+  // A group shows the value itself, with the space around it.
+  if (comparison === "eq" && field.type === "text" && written !== wanted) return { in: [written, wanted] };
   if (comparison !== undefined) {
     const value = field.type === "date" ? wanted : await inputOf(db, field, wanted);
     return { [comparison]: value };
@@ -134,10 +140,16 @@ const fieldFilter = async (db: UntypedDb, field: Field, text: string): Promise<u
   switch (field.type) {
     case "text":
       return { contains: wanted };
-    case "choice":
-      return { in: choicesIn(field.choices, wanted, (one) => one.toLowerCase()) };
-    case "choices":
-      return { contains: field.choices.find((choice) => choice.toLowerCase() === wanted.toLowerCase()) ?? wanted };
+    case "choice": {
+      const named = choicesIn(field.choices, wanted, (one) => one.toLowerCase());
+      const within = choicesWith(field.choices, wanted);
+      return { in: named.every((one) => field.choices.includes(one)) || within.length === 0 ? named : within };
+    }
+    case "choices": {
+      const exact = field.choices.find((choice) => choice.toLowerCase() === wanted.toLowerCase());
+      const [only, another] = choicesWith(field.choices, wanted);
+      return { contains: exact ?? (another === undefined ? (only ?? wanted) : wanted) };
+    }
     case "date":
       return { gte: wanted, lte: wanted };
     default:
@@ -308,14 +320,11 @@ export const setValues = async (
   for (const [name, cell] of Object.entries(cells)) {
     const field = fields.find(({ fieldId }) => `${FIELD}${fieldId}` === name);
     if (!field) throw usageError("The field was deleted meanwhile. Load the view again.");
-    if (toExactJson([stored[field.fieldId]?.value]) !== toExactJson([was[name]]))
-      return {
-        ok: false,
-        problem: CHANGED,
-        row: shown(),
-        cost: none,
-      };
-    values[field.fieldId] = cell === null ? null : "text" in cell ? await inputOf(db, field, cell.text) : (cell.value as FieldInput);
+    const value = cell === null ? null : "text" in cell ? await inputOf(db, field, cell.text) : (cell.value as FieldInput);
+    const now = stored[field.fieldId]?.value;
+    // What is there already was sent before: by a second click, or because its answer was lost.
+    if (!isSame(now, was[name]) && !isSame(now ?? null, value)) return { ok: false, problem: CHANGED, row: shown(), cost: none };
+    values[field.fieldId] = value;
   }
   const { ok, cost } = await api.values(id).set(values).run({ deadline: DEADLINE });
   const now = (await api.values(id).get().run({ deadline: DEADLINE })) ?? {};

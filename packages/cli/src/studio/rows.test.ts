@@ -44,6 +44,9 @@ const graph = defineGraph({
       derived: { owners: count({ in: "owns" }) },
     }),
     owner: node({ key: "OWNER#{id}", schema: z.object({ id, name: z.string() }) }),
+    // Takes other attributes, whose types only a stored value tells.
+    open: node({ key: "OPEN#{id}", schema: z.looseObject({ id }) }),
+    visit: node({ key: "VISIT#{id}", schema: z.object({ id, name: z.string(), until: z.int() }), ttl: "until" }),
   },
   edges: {
     owns: edge({
@@ -65,7 +68,7 @@ const graph = defineGraph({
   parts: {
     label: part({ of: "thing", key: "LABEL#{lang}", schema: z.object({ lang: z.string(), text: z.string(), size: z.int().optional() }) }),
   },
-  indexes: { byName: { entries: { thing: "name", owner: "name" }, shards: 3 } },
+  indexes: { byName: { entries: { thing: "name", owner: "name", visit: "name" }, shards: 3 } },
 });
 type Db = ReturnType<typeof graph.connect>;
 
@@ -143,9 +146,65 @@ test.each([
   }
 });
 
+test.each<[unknown, string, unknown]>([
+  [true, "false", false],
+  [false, " TRUE ", true],
+  [null, "null", null],
+  [null, "x", "x"],
+  [5, "6", 6],
+  [1 / 3, "0.6666666666666666", 2 / 3],
+  [12345678901234567890n, "12345678901234567891", 12345678901234567891n],
+  ["true", "false", "false"],
+  [new Set([12345678901234567890n, 2]), "3, 12345678901234567891", new Set([3, 12345678901234567891n])],
+  [new Set([new Uint8Array([1])]), "AQ==, Ag==", new Set([new Uint8Array([1]), new Uint8Array([2])])],
+  [{ $ref: "a" }, '{"$ref":"b"}', { $ref: "b" }],
+  [[1, { a: null }], "[2]", [2]],
+  ["text", "", ""],
+  [5, "", undefined],
+  [true, "", undefined],
+  [{ a: 1 }, "", undefined],
+  [new Uint8Array([1]), "", undefined],
+  [null, "", undefined],
+])("a cell whose type the schema does not tell keeps that of its value (%#)", async (was, text, value) => {
+  await typed.open.put({ id: "1", cell: was } as never).orThrow();
+  const body = { type: "open", id: { id: "1" }, set: { cell: { text } }, was: { cell: was } };
+  expect(await changeRow(db, sent(body))).toMatchObject({ ok: true });
+  expect(await typed.open.get({ id: "1" })).toEqual(value === undefined ? { id: "1" } : { id: "1", cell: value });
+});
+
+test("a boolean takes no other text", async () => {
+  await typed.open.put({ id: "1", cell: true } as never).orThrow();
+  const body = { type: "open", id: { id: "1" }, set: { cell: { text: "maybe" } }, was: { cell: true } };
+  await expect(changeRow(db, sent(body))).rejects.toThrow('"maybe" is neither true nor false');
+});
+
+test("a change that is sent twice is no other's: by a second click, or because its answer was lost", async () => {
+  const body = { name: { text: "Lantern" }, tags: { text: "b, c" }, code: null };
+  expect((await Promise.all([change(body), change(body)])).map(({ ok }) => ok)).toEqual([true, true]);
+  expect(await change(body)).toMatchObject({ ok: true, row: { name: "Lantern" } });
+  // One of its cells holds something else.
+  await typed.thing.update({ id: "1" }, { name: "Torch" }).orThrow();
+  expect(await change(body)).toMatchObject({ ok: false, row: { name: "Torch" } });
+});
+
+test("expired rows are in no order", async () => {
+  const now = Math.floor(Date.now() / 1000);
+  for (const [id, until] of [
+    ["past", now - 10],
+    ["present", now + 1000],
+  ] as const)
+    await typed.visit.put({ id, name: id, until }).orThrow();
+  for (const sort of [undefined, "byName"]) expect((await read({ type: "visit", sort })).rows).toMatchObject([{ id: "present" }]);
+});
+
 test("a cell that is cleared is removed; a required one is not", async () => {
   expect(await change({ code: null, tags: null })).toMatchObject({ ok: true });
   expect(await stored()).not.toHaveProperty("code");
+  await typed.open.put({ id: "1", cell: null } as never).orThrow();
+  expect(await changeRow(db, sent({ type: "open", id: { id: "1" }, set: { cell: null }, was: { cell: null } }))).toMatchObject({
+    ok: true,
+  });
+  expect(await typed.open.get({ id: "1" })).toEqual({ id: "1" });
   await expect(change({ name: null })).rejects.toThrow("name");
   await expect(change({ name: { text: "" } })).rejects.toMatchObject({ code: "schema.invalidValue" });
 });
@@ -290,6 +349,8 @@ test.each<[unknown, string, boolean]>([
   [new Set(["a", "b"]), "b", true],
   [new Date("2024-05-06T00:00:00Z"), ">2024-05-05", true],
   [{ city: "Porto" }, "porto", true],
+  [" x ", "= x ", true],
+  ["x", "= x ", true],
 ])("matches(%j, %s) is %s", (value, filter, expected) => expect(matches(value, filter)).toBe(expected));
 
 test("filters compare every digit of a number that a double cannot hold", () => {

@@ -94,7 +94,8 @@ export const sortsOf = async (graph: AnyGraph): Promise<ReadonlyMap<string, read
 };
 
 /**
- * Reads rows of one node type, or of a kind of parts that edges lead to: by Scan of the table, or in the order of an index. A filter is applied after reading.
+ * Reads rows of one node type, or of a kind of parts that edges lead to: by Scan of the table, or in the order of an index, those
+ * that have expired in neither. A filter is applied after reading.
  *
  * @throws {cli.usage} for an unknown type or an invalid cursor
  * @throws {plan.noIndex} if the index does not hold all nodes of the type
@@ -111,8 +112,8 @@ export const readRows = async (
   if (sort === undefined) {
     const page = { index: undefined, partition: undefined, cursor, limit };
     const take = (item: Item): Row | undefined => {
-      const { kind, name, row } = describeItem(graph, item);
-      return kind !== "edge" && name === type && row && passes(row) ? row : undefined;
+      const { kind, name, row, expires = Infinity } = describeItem(graph, item);
+      return kind !== "edge" && name === type && expires >= Date.now() && row && passes(row) ? row : undefined;
     };
     const { taken, ...answer } = await readStored({ graph, transport, signal }, page, take);
     return { rows: taken, ...answer };
@@ -206,6 +207,9 @@ const changeCells = async (target: Target, cells: Row, was: Row): Promise<WriteA
   }
   const answer = answerOf(await target.update({ set, remove }, { if: unchanged }).run({ deadline: DEADLINE }));
   const row = answer.row ?? (await target.read());
+  // The same change was sent before: by a second click, or because its answer was lost.
+  const isThere = row && Object.entries(set).every(([name, value]) => isSame(row[name], value));
+  if (!answer.ok && isThere && remove.every((name) => row[name] === undefined)) return { ok: true, row, cost: answer.cost };
   return { ...answer, ...(row && { row }) };
 };
 
@@ -222,13 +226,15 @@ export const changeRow = async (db: UntypedDb, body: unknown): Promise<WriteAnsw
   const [ofFields, cells] = [true, false].map((isField) =>
     Object.fromEntries(Object.entries(all).filter(([name]) => name.startsWith("field:") === isField)),
   ) as [Row, Row];
+  let shown: Row = {};
   if (Object.keys(ofFields).length > 0) {
     const values = ofFields as Readonly<Record<string, WireCell>>;
     const answer = await setValues(db, { type, id, cells: values, was });
     if (!answer.ok || Object.keys(cells).length === 0) return answer;
+    shown = Object.fromEntries(Object.entries(answer.row ?? {}).filter(([name]) => name.startsWith("field:")));
   }
   const node = nodeOf(db, type) as unknown as UntypedWriter & { (id: Row): UntypedHandle };
-  return changeCells(
+  const answer = await changeCells(
     {
       schema: db.catalog.nodes[type]?.definition.schema,
       update: (changes, options) => node.update(id, changes, options),
@@ -237,6 +243,7 @@ export const changeRow = async (db: UntypedDb, body: unknown): Promise<WriteAnsw
     cells,
     was,
   );
+  return answer.row ? { ...answer, row: { ...answer.row, ...shown } } : answer;
 };
 
 /** Creates a node from cells. @throws as {@link changeRow} */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph, edge, node, part } from "../index.ts";
-import { describeItem } from "./index.ts";
+import { describeItem, listedAttributes } from "./index.ts";
 
 const text = z.string();
 const graph = defineGraph({
@@ -65,4 +65,14 @@ test("items of Edgetable's own, and items that the model does not know", () => {
   expect(describeItem(graph, own)).toMatchObject({ kind: "system", name: "secret" });
   for (const item of [{}, { pk: { S: "x" }, sk: { S: "y" } }, { pk: { N: "1" } }, { pk: { S: "STUDENT#S1" }, sk: { S: "NOTE#7x" } }])
     expect(describeItem(graph, item)).toMatchObject({ kind: "stray", name: "" });
+});
+
+test("the attributes of a schema in its order, also of one that takes others", () => {
+  const shape = z.object({ id: z.string(), name: z.string(), size: z.number().optional() });
+  for (const schema of [shape, shape.loose(), shape.catchall(z.number())]) {
+    const { catalog } = defineGraph({ table: "Things", nodes: { thing: node({ key: "THING#{id}", schema }) } });
+    expect(listedAttributes(catalog, catalog.nodes["thing"]!.shape)).toEqual(["id", "name", "size"]);
+    const item = { pk: { S: "THING#1" }, sk: { S: "#" }, colour: { S: "red" }, size: { N: "1" }, name: { S: "x" } };
+    expect(describeItem(catalog, item).fields.map(({ name }) => name)).toEqual(["name", "size", "colour"]);
+  }
 });

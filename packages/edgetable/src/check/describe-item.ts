@@ -4,6 +4,7 @@ import { renderTemplate } from "../keys/template.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
 import { type Catalog, definitionOf, keyAttributes, type Shape, tableAndIndexKeys } from "../schema/catalog.ts";
 import { attributesOf } from "../schema/facts.ts";
+import { declaredNames } from "../schema/standard-schema.ts";
 import { systemKindOf } from "../schema/system-kinds.ts";
 import type { Item } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
@@ -108,14 +109,15 @@ const describe = (catalog: Catalog, shape: Shape | undefined, item: Item): Descr
 };
 
 /**
- * The attributes that the schema of a node, edge or part lists, in its order; undefined if the schema does not list them.
+ * The attributes that the schema of a node, edge or part lists, in its order, also if it takes others; undefined if the schema
+ * does not list them.
  *
  * @param graph the result of `defineGraph`, or its catalog
  * @param shape one of the catalog's shapes
  */
 export const listedAttributes = (graph: Catalog | { readonly catalog: Catalog }, shape: Shape): readonly string[] | undefined => {
   const definition = definitionOf("catalog" in graph ? graph.catalog : graph, shape);
-  return definition && attributesOf(definition);
+  return definition && (attributesOf(definition) ?? (definition.schema && declaredNames(definition.schema)));
 };
 
 /**
