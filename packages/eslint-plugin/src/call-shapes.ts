@@ -6,6 +6,14 @@ const READS = ["get", "getMany", "by", "has", "collection", "incoming"];
 const LISTS = ["edges", "nodes", "entries", "ids", "count", "first", "range", "page", "all", "rows", "sum", "sources", "targets"];
 const WALKS = ["paths", "rank", "groupCount", "shortestPath", "levels"];
 
+// What is asked of the users' fields of a node type: db.issue.values(id).set(…), db.issue.grid(project).sort("name").page().
+const GRIDS: Readonly<Record<string, readonly string[]>> = {
+  views: ["list", "save", "change", "delete"],
+  fields: ["list", "define", "rename", "update", "move", "retype", "delete"],
+  values: ["get", "set"],
+  grid: ["page", "count", "groups", "importCsv"],
+};
+
 // Members of a connection that are no node, edge or part.
 const ADMINISTRATION: ReadonlySet<string> = new Set(["table", "jobs", "migrations", "reshard", "catalog"]);
 
@@ -105,6 +113,15 @@ const isRelative = (specifier: Node): boolean => {
   return typeof source?.value === "string" && /^[.#~@]/.test(source.value);
 };
 
+const isOfGrid = (sourceCode: SourceCode, last: NonNullable<ReturnType<typeof methodOf>>, names: readonly string[]): boolean => {
+  for (let at = methodOf(last.object); at; at = methodOf(at.object)) {
+    const calls = Object.hasOwn(GRIDS, at.method) ? GRIDS[at.method] : undefined;
+    if (!calls?.includes(last.method) || memberName(at.object) === undefined) continue;
+    return isConnection(sourceCode, bare(at.object.object as Node), names);
+  }
+  return false;
+};
+
 const withoutTypes = (sourceCode: SourceCode, node: Node, names: readonly string[]): Shape => {
   const last = methodOf(node);
   if (!last) return NOTHING;
@@ -113,6 +130,7 @@ const withoutTypes = (sourceCode: SourceCode, node: Node, names: readonly string
   const kind = memberName(last.object) === undefined ? undefined : bare(last.object.object as Node);
   const isKind = !ADMINISTRATION.has(memberName(last.object) ?? "");
   if (kind && isKind && ofKind.has(last.method) && isConnection(sourceCode, kind, names)) return writes.has(last.method) ? WRITE : READ;
+  if (isOfGrid(sourceCode, last, names)) return READ;
   if (!ofChain.has(last.method)) return NOTHING;
   // db.user(id).out("knows").edges(), db.find("user").rows()
   for (let at: Node | undefined = last.object; at;) {
