@@ -283,7 +283,7 @@ export const checks = [
       const command = await page.evaluate(() => navigator.clipboard.readText());
       match(command, /^aws dynamodb query --endpoint-url http:.* --cli-input-json '\{"TableName":"College"/);
       await page.getByRole("button", { name: "Copy as TypeScript" }).click();
-      match(await page.evaluate(() => navigator.clipboard.readText()), /await ask\(db, \{"studentId":"S002"\}\)\.report\(\)/);
+      match(await page.evaluate(() => navigator.clipboard.readText()), /await ask\(db, \{ studentId: "S002" \}\)\.report\(\)/);
       await page.reload();
       await plan.getByText('pk = "STUDENT#S002"').waitFor();
       equal(await page.getByLabel("studentId").inputValue(), "S002");

@@ -74,4 +74,38 @@ export const graphChecks = [
       deepEqual(problems, []);
     },
   },
+  {
+    name: "the graph: an edge without direction is one edge, from whichever end it is read",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/graph?type=teacher");
+      const ends = { from: { teacherId: "T1" }, to: { teacherId: "T2" } };
+      const linked = await page.evaluate(
+        async (body) => (await fetch("/api/edges/link", { method: "POST", headers: { "content-type": "application/json" }, body })).json(),
+        JSON.stringify({ edge: "sharesOffice", ...ends }),
+      );
+      equal(linked.ok, true);
+      await open("/graph?type=teacher&id=%7B%22teacherId%22%3A%22T1%22%7D");
+      const panel = page.getByRole("complementary", { name: "Graph" });
+      const drawing = page.getByRole("img", { name: /Drawing of/ });
+      const edgesDrawn = async () => Number(/and (\d+) edges/.exec(await drawing.getAttribute("aria-label"))?.[1]);
+      await panel.getByRole("button", { name: "sharesOffice ↔ teacher 1 all read" }).waitFor();
+      await page.locator(".graph-drawing[data-state=settled]").waitFor();
+      equal(await panel.getByRole("button", { name: /^sharesOffice/ }).count(), 1);
+      const before = await edgesDrawn();
+      // From the other end as well.
+      const nodes = panel.getByRole("list", { name: "Nodes", exact: true });
+      const names = await nodes.getByRole("button").allInnerTexts();
+      for (const name of names) {
+        await nodes.getByRole("button", { name, exact: true }).first().click();
+        const way = panel.getByRole("button", { name: "sharesOffice ↔ teacher read", exact: true });
+        if ((await way.count()) === 0) continue;
+        await way.click();
+        await panel.getByRole("button", { name: "sharesOffice ↔ teacher 1 all read" }).waitFor();
+      }
+      equal(await edgesDrawn(), before);
+      deepEqual(problems, []);
+    },
+  },
 ];

@@ -257,4 +257,101 @@ export const rowChecks = [
       deepEqual(problems, []);
     },
   },
+  {
+    name: "rows: what waits survives another view, Ctrl S in a cell saves it, and the active cell stays in view sideways",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/rows?type=teacher&sort=byName");
+      const cell = (row, column) => page.locator(`#cell-${row}-${column}`);
+      await cell(0, 1).dblclick();
+      await page.locator(".cell-editor").fill("Aaron");
+      await page.keyboard.press("Enter");
+      for (const view of ["Graph", "Table"]) await page.getByRole("link", { name: view, exact: true }).click();
+      await page.getByRole("link", { name: "Rows", exact: true }).click();
+      await page.getByRole("link", { name: "teacher", exact: true }).click();
+      await page.getByText("1 change in 1 row").waitFor();
+      await page.getByRole("button", { name: "Discard" }).click();
+      await cell(0, 1).dblclick();
+      await page.locator(".cell-editor").fill("Zoe");
+      await page.keyboard.press("Control+s");
+      await page.locator(".pending").waitFor({ state: "detached" });
+      await page.locator(".cell-editor").waitFor({ state: "detached" });
+      equal(await cell(0, 1).innerText(), "Zoe");
+      await page.reload();
+      await page.getByText("Zoe").waitFor();
+      await open("/rows?type=student");
+      await page.setViewportSize({ width: 700, height: 700 });
+      await cell(0, 0).waitFor();
+      await page.getByRole("grid").focus();
+      for (const key of ["End", "Home"]) {
+        await page.keyboard.press(key);
+        const isShown = await page.evaluate(() => {
+          const grid = document.querySelector(".grid.rows").getBoundingClientRect();
+          const active = document.querySelector(".row-cell.active").getBoundingClientRect();
+          return active.left >= grid.left - 1 && active.right <= grid.right + 1;
+        });
+        equal(isShown, true, key);
+      }
+      deepEqual(problems, []);
+    },
+  },
+  {
+    name: "a text of several lines keeps them, in a cell and in the panel",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/rows?type=teacher&sort=byName");
+      const cell = page.locator("#cell-0-2");
+      await cell.dblclick();
+      await page.locator(".cell-editor").fill("first");
+      await page.keyboard.press("Shift+Enter");
+      await page.keyboard.type("second");
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Control+s");
+      await page.locator(".pending").waitFor({ state: "detached" });
+      const id = await page.locator("#cell-0-0").innerText();
+      await open(`/table?partition=TEACHER%23${id}&types=teacher`);
+      await page.locator(".cells").first().click();
+      const form = page.getByRole("region", { name: "Change" });
+      const office = form.getByLabel("office");
+      equal(await office.inputValue(), "first\nsecond");
+      await office.press("Control+End");
+      await page.keyboard.type("!");
+      await form.getByRole("button", { name: "Save" }).click();
+      await form.getByText("Saved.").waitFor();
+      await page.getByText("As DynamoDB’s JSON").click();
+      await page.locator("pre", { hasText: String.raw`"first\nsecond!"` }).waitFor();
+      deepEqual(problems, []);
+    },
+  },
+  {
+    name: "the panel of a row names the row, whatever fields its users have defined and whichever columns are shown",
+    writes: true,
+    projects: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/rows?type=project&parent=%7B%22courseId%22%3A%22C201%22%7D&columns=title:200");
+      await page.getByRole("button", { name: "Add field" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Name", { exact: true }).fill("projectId");
+      await dialog.getByRole("button", { name: "Add field" }).click();
+      await dialog.waitFor({ state: "detached" });
+      const cell = page.locator("#cell-0-0");
+      await cell.waitFor();
+      const title = await cell.innerText();
+      await page.getByRole("grid").focus();
+      await page.keyboard.press("Control+Enter");
+      const panel = page.getByRole("complementary", { name: "Row" });
+      await panel.getByText("42 rows").waitFor({ state: "detached" });
+      const id = await panel.locator("dd").first().innerText();
+      await panel.getByRole("button", { name: "Delete this project" }).click();
+      match(await dialog.innerText(), new RegExp(`^Delete ${id} ·`));
+      await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+      await dialog.waitFor({ state: "detached" });
+      await page.getByText(/^41 rows/).waitFor();
+      equal(await page.locator("#cell-0-0").getByText(title, { exact: true }).count(), 0);
+      deepEqual(problems, []);
+    },
+  },
 ];

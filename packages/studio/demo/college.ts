@@ -40,6 +40,7 @@ export const college = defineGraph({
     }),
     teaches: edge({ from: "teacher", to: "course", schema: z.object({ since: z.int() }), orderBy: "since:number" }),
     requires: edge({ from: "course", to: "course" }),
+    sharesOffice: edge({ from: "teacher", to: "teacher", symmetric: true }),
     gives: edge({ from: "teacher", to: "lecture" }),
     sessionOf: edge({ from: "session", to: "student", stored: "reference" }),
   },

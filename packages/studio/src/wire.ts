@@ -75,6 +75,8 @@ export interface WireType {
   /** The orders in which an index gives all nodes of the type. */
   readonly sorts: readonly WireSort[];
   readonly orderBy?: string;
+  /** True for an edge without direction: from either end, it is the same one. */
+  readonly symmetric?: true;
   /** True for a part in which Edgetable keeps users' fields: the forms of the grid write it. */
   readonly own?: true;
   /** Of a node type for whose rows users define fields. */
@@ -192,14 +194,14 @@ export interface WirePattern {
   readonly example: unknown;
   /** The source of `ask`, as the model file has it after compilation. */
   readonly source: string;
-  /** The names under which the model file exports its graph and these patterns. */
-  readonly graph: string;
 }
 
 /** `GET /api/model`. */
 export interface ModelAnswer {
   readonly table: string;
   readonly file: string;
+  /** The name under which the model file exports its graph. */
+  readonly graph: string;
   /** Where the table is: a host, or a region. Never a credential. */
   readonly place: string;
   /** True if the table is on this machine. */
@@ -310,6 +312,8 @@ export interface WireLink {
   readonly edge: string;
   readonly from: Pick<WireNode, "type" | "id">;
   readonly to: Pick<WireNode, "type" | "id">;
+  /** What tells it from other edges between the same nodes, if there may be several. */
+  readonly key?: WireRow;
 }
 
 /** `GET /api/graph`: nodes and edges in the order in which the table stores them. */

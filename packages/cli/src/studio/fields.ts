@@ -2,7 +2,7 @@ import type { FieldsAnswer, GroupsAnswer, RetypeAnswer, WireCell, WireFieldType,
 import { didYouMean, type Fields, type Field, type FieldInput, type GridFilter, type NewFieldType, type Values } from "edgetable";
 import { nodeOf, type UntypedDb, type UntypedGrid } from "../connection.ts";
 import { usageError } from "../failure.ts";
-import { isExact, isRow, toExactJson, type Row } from "../output/json.ts";
+import { fromJson, isExact, isRow, toExactJson, type Row } from "../output/json.ts";
 import { fitTexts, isoDate } from "../text/fit-texts.ts";
 import { CHANGED, isSame, readFilter, readNumber } from "./cells.ts";
 
@@ -92,7 +92,7 @@ const referenceOf = async ({ nodes }: UntypedDb["catalog"], node: string, text: 
   const isJson = text.startsWith("{");
   let id: unknown = { [idFields[0] ?? "id"]: text };
   try {
-    if (isJson) id = JSON.parse(text);
+    if (isJson) id = fromJson(text);
   } catch {
     throw usageError(
       `"${text}" is no JSON. Give the id as an object, such as ${toExactJson(Object.fromEntries(idFields.map((name) => [name, "…"])))}.`,

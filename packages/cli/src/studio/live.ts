@@ -68,7 +68,8 @@ export const watchChanges = (graph: AnyGraph, db: UntypedDb, stream: ConnectOpti
       start();
       return new Promise((resolve) => {
         const answer = (): void => {
-          const newer = changes.filter(({ number }) => number > after);
+          // A page that watched before the studio was started again has other numbers.
+          const newer = changes.filter(({ number }) => number > (after > last ? 0 : after));
           if (newer.length === 0 && !problem && !signal.aborted && !isLate) return;
           waiting.delete(answer);
           clearTimeout(late);

@@ -63,7 +63,7 @@ const DEADLINE = 30_000;
 
 type Shape = Catalog["shapes"][number];
 
-type OfKind = Pick<WireType, "from" | "to" | "stored"> & Partial<Pick<WireType, "derived" | "sorts" | "grid" | "own">>;
+type OfKind = Pick<WireType, "from" | "to" | "stored"> & Partial<Pick<WireType, "derived" | "sorts" | "grid" | "own" | "symmetric">>;
 
 const typeOf = (catalog: Catalog, shape: Shape, ofKind: OfKind, idFields: readonly string[]): WireType => ({
   kind: shape.kind,
@@ -97,7 +97,8 @@ const typesOf = (catalog: Catalog, sorts: ReadonlyMap<string, readonly WireSort[
     const [shape] = shapes;
     if (!shape) return [];
     const stored = definition.stored ?? (definition.symmetric ? "twice" : "once");
-    const type = typeOf(catalog, shape, { from, to, stored }, key);
+    const both = definition.symmetric ? { symmetric: true as const } : {};
+    const type = typeOf(catalog, shape, { from, to, stored, ...both }, key);
     return [orderBy === undefined ? type : { ...type, orderBy }];
   });
   const parts = Object.values(catalog.parts).map(({ shape, idFields, definition }) => {
@@ -127,6 +128,7 @@ const modelAnswer = async (source: StudioSource): Promise<ModelAnswer> => {
   return {
     table: catalog.table,
     file: model.file,
+    graph: exported,
     place,
     local,
     writes,
@@ -147,7 +149,6 @@ const modelAnswer = async (source: StudioSource): Promise<ModelAnswer> => {
       question,
       example,
       source: String(ask),
-      graph: exported,
     })),
   };
 };

@@ -73,6 +73,19 @@ export const useAnswer = <T>(key: string, load: (signal: AbortSignal) => Promise
   return { value: isCurrent ? state.value : undefined, error: isCurrent ? state.error : undefined, again };
 };
 
+/** Milliseconds after the last letter before what is typed is asked for. */
+const QUIET = 350;
+
+/** A text once it has not changed for a moment. */
+export const useQuiet = (text: string): string => {
+  const [quiet, setQuiet] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setQuiet(text), QUIET);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return quiet;
+};
+
 /** The last value that was there for a key, while the next one is read. */
 export const useLast = <T>(key: string, value: T | undefined): T | undefined => {
   const last = useRef<{ readonly key: string; readonly value: T }>(undefined);

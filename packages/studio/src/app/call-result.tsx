@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { PatternAnswer, WirePlan } from "../wire.ts";
+import type { ModelAnswer, PatternAnswer, WirePlan } from "../wire.ts";
 import { counted, Failure, Notice } from "./item-parts.tsx";
 import { AnswerTable, Figures, isRow, Waterfall } from "./pattern-answer.tsx";
 import { PlanTree } from "./plan-tree.tsx";
@@ -20,6 +20,38 @@ export const asCommands = (plan: WirePlan, run: PatternAnswer["run"], endpoint: 
   return sent
     .map(({ operation, input }) => `aws dynamodb ${kebab(operation)}${place} --cli-input-json ${quoted(JSON.stringify(input))}`)
     .join("\n");
+};
+
+const nameOf = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) && name !== "__proto__" ? name : `[${JSON.stringify(name)}]`);
+
+/** A value of JSON as the source of the value that it stands for. */
+export const sourceOf = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(sourceOf).join(", ")}]`;
+  if (!isRow(value)) return JSON.stringify(value) ?? "undefined";
+  const [[name, inner] = ["", undefined], more] = Object.entries(value);
+  const forms: Readonly<Record<string, () => string>> = {
+    $date: () => `new Date(${JSON.stringify(inner)})`,
+    $bigint: () => `${String(inner)}n`,
+    $set: () => `new Set(${sourceOf(inner)})`,
+    $bytes: () => `new Uint8Array(Buffer.from(${JSON.stringify(inner)}, "base64"))`,
+    $object: () => `Object.fromEntries(${sourceOf(inner)})`,
+  };
+  const form = more === undefined && Object.hasOwn(forms, name) ? forms[name] : undefined;
+  if (form) return form();
+  const members = Object.entries(value).map(([key, one]) => `${nameOf(key)}: ${sourceOf(one)}`);
+  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
+};
+
+/** A program that connects, runs some lines, and prints what they call `value` and `cost`. */
+export const programOf = ({ graph, file }: Pick<ModelAnswer, "graph" | "file">, lines: readonly string[]): string => {
+  const name = graph === "default" ? "graph" : graph;
+  return [
+    `import ${graph === "default" ? name : `{ ${name} }`} from "./${file.replace(/^\.\//, "")}";`,
+    "",
+    `const db = ${name}.connect();`,
+    ...lines,
+    "console.log(value, cost);",
+  ].join("\n");
 };
 
 const itemsOf = (answer: unknown): readonly unknown[] => (isRow(answer) && Array.isArray(answer["items"]) ? answer["items"] : []);

@@ -245,10 +245,8 @@ export const FieldsView = ({
         isReady={fields !== undefined}
         panel={(row, { close }) => (
           <RowPanel
-            type={type}
-            row={Object.fromEntries(columns.map((column) => [titleOf(column), row[column.name]]))}
-            columns={columns.map(titleOf)}
-            close={close}
+            {...{ type, row, close }}
+            columns={all}
             gone={() => {
               close();
               refresh();

@@ -3,6 +3,7 @@ import type { WireCell, WireRow, WireType } from "../wire.ts";
 import { showText } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
 import { showPlain } from "./pattern-answer.tsx";
+import { withBreaksOf } from "./row-edits.ts";
 import "./rows.css";
 
 /** A dialog with one action. Escape and the cross close it. */
@@ -75,6 +76,28 @@ export const Message = ({ said }: { readonly said: Said | undefined }): ReactNod
     </p>
   ) : null;
 
+/** The input of one attribute: of several lines if its text has some, which another input would join. */
+const AttributeInput = ({
+  name,
+  value,
+  required,
+  change,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly required: boolean;
+  readonly change: (text: string) => void;
+}): ReactNode => {
+  // It stays what it is while it is typed in.
+  const hasLines = useRef(false);
+  hasLines.current ||= /[\r\n]/.test(value);
+  // A label with a text area in it would be called by the text, too.
+  const shared = { "aria-label": name, value, required, spellCheck: false, autoComplete: "off" };
+  if (hasLines.current)
+    return <textarea {...shared} rows={Math.min(8, value.split("\n").length)} onChange={({ target }) => change(target.value)} />;
+  return <input {...shared} onChange={({ target }) => change(target.value)} />;
+};
+
 /** Inputs for attributes; those that are left empty are not written. */
 export const AttributeInputs = ({
   names,
@@ -93,12 +116,11 @@ export const AttributeInputs = ({
   names.map((name) => (
     <label key={name} className={changed.includes(name) ? "field-input waiting" : "field-input"}>
       <span>{name}</span>
-      <input
+      <AttributeInput
+        name={name}
         value={values[name] ?? ""}
         required={required.includes(name)}
-        spellCheck={false}
-        autoComplete="off"
-        onChange={(event) => change({ ...values, [name]: event.target.value })}
+        change={(text) => change({ ...values, [name]: withBreaksOf(values[name] ?? "", text) })}
       />
     </label>
   ));

@@ -24,7 +24,7 @@ const WayButton = ({ store, node, way }: { readonly store: GraphStore; readonly 
     <li>
       <button type="button" disabled={isDone || store.busy > 0} onClick={() => void store.expand(node, way)}>
         <TypeMark type={way.edge} kind="edge">
-          {way.direction === "out" ? `${way.edge} → ${way.to.join(", ")}` : `${way.edge} ← ${way.to.join(", ")}`}
+          {`${way.edge} ${way.symmetric ? "↔" : way.direction === "out" ? "→" : "←"} ${way.to.join(", ")}`}
         </TypeMark>
         <span className="count">
           {count} {followed ? (isDone ? "all read" : "read more") : "read"}

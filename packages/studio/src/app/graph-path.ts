@@ -1,5 +1,5 @@
 import { get } from "./api.ts";
-import { type FoundPath, keyOf, type Way } from "./graph-store.ts";
+import { type FoundPath, keyOf, linkOver, type Way } from "./graph-store.ts";
 import type { NeighboursAnswer, WireLink, WireNode } from "../wire.ts";
 
 type End = Pick<WireNode, "type" | "id">;
@@ -91,12 +91,12 @@ export class PathSearch {
     this.readUnits += cost.readUnits;
     // The rest of a supernode waits until its neighbours were followed.
     if (rest !== undefined) side.open.push({ ...next, cursor: rest, depth: depth + 1 });
-    for (const { node: found } of entries) {
-      const reached = keyOf(found);
+    for (const entry of entries) {
+      const { type, id } = entry.node;
+      const end = { type, id };
+      const reached = keyOf(end);
       if (side.reached.has(reached)) continue;
-      const end = { type: found.type, id: found.id };
-      const link = direction === "out" ? { edge, from: node, to: end } : { edge, from: end, to: node };
-      side.reached.set(reached, { node: end, from: key, link });
+      side.reached.set(reached, { node: end, from: key, link: linkOver(way, node, entry) });
       if (other.reached.has(reached)) {
         this.path = this.#between(reached);
         return;

@@ -2,6 +2,7 @@ import { MultiDirectedGraph } from "graphology";
 import { ApiError, get } from "./api.ts";
 import type { LayoutAnswer, LayoutRequest } from "./graph-layout.worker.ts";
 import { showText } from "./item-parts.tsx";
+import { showPlain } from "./pattern-answer.tsx";
 import type { GraphAnswer, NeighboursAnswer, WireLink, WireNode, WireType } from "../wire.ts";
 
 export type Direction = "out" | "in";
@@ -21,11 +22,29 @@ export interface Way {
   readonly direction: Direction;
   /** Types of the nodes at the other end. */
   readonly to: readonly string[];
+  /** True if the edges have no direction. */
+  readonly symmetric?: true;
+  /** The fields that tell the edges between the same nodes apart. */
+  readonly key: readonly string[];
 }
+
+/** The edge over which a node was reached. */
+export const linkOver = (
+  { edge, direction, key: fields }: Way,
+  near: End,
+  { node, attributes }: NeighboursAnswer["entries"][number],
+): WireLink => {
+  const far = { type: node.type, id: node.id };
+  const [from, to] = direction === "out" ? [near, far] : [far, near];
+  const key = Object.fromEntries(fields.map((field) => [field, attributes[field]]));
+  return { edge, from, to, ...(fields.length > 0 ? { key } : {}) };
+};
+
+type End = Pick<WireNode, "type" | "id">;
 
 /** A path: its nodes in order, and the edges between them. */
 export interface FoundPath {
-  readonly nodes: readonly Pick<WireNode, "type" | "id">[];
+  readonly nodes: readonly End[];
   readonly links: readonly WireLink[];
 }
 
@@ -49,7 +68,7 @@ export const keyOf = ({ type, id }: Pick<WireNode, "type" | "id">): string => `$
 const labelOf = ({ id, row }: WireNode, type: WireType | undefined): string => {
   const texts = (type?.attributes ?? []).filter((name) => !Object.hasOwn(id, name) && typeof row?.[name] === "string");
   const named = texts.find((name) => /^(name|title|label)$/i.test(name)) ?? texts.find((name) => !/id$/i.test(name)) ?? texts[0];
-  return showText(named === undefined ? Object.values(id).map(String).join(" ") : String(row?.[named]), 120);
+  return showText(named === undefined ? Object.values(id).map(showPlain).join(" ") : String(row?.[named]), 120);
 };
 
 /** The nodes and edges that were read so far, and their layout. Subscribers are told of every change. */
@@ -103,10 +122,13 @@ export class GraphStore {
   waysFrom(type: string): readonly Way[] {
     return this.#types
       .filter(({ kind }) => kind === "edge")
-      .flatMap(({ name, from, to }): readonly Way[] => [
-        ...(from.includes(type) ? [{ edge: name, direction: "out", to } as const] : []),
-        ...(to.includes(type) ? [{ edge: name, direction: "in", to: from } as const] : []),
-      ]);
+      .flatMap(({ name: edge, from, to, symmetric, idFields: key }): readonly Way[] => {
+        if (symmetric) return from.includes(type) ? [{ edge, direction: "out", to, symmetric, key }] : [];
+        return [
+          ...(from.includes(type) ? [{ edge, direction: "out", to, key } as const] : []),
+          ...(to.includes(type) ? [{ edge, direction: "in", to: from, key } as const] : []),
+        ];
+      });
   }
 
   followed(key: string, { edge, direction }: Way): Followed | undefined {
@@ -160,21 +182,24 @@ export class GraphStore {
   async startWhole(): Promise<void> {
     await this.#reading(async () => {
       let cursor: string | undefined;
+      let isFull = false;
       const waiting: WireLink[] = [];
       do {
         const answer: GraphAnswer = await get<GraphAnswer>("graph", cursor === undefined ? {} : { cursor }, this.#ended.signal);
-        for (const node of answer.nodes) if (this.graph.order < MOST_NODES) this.#add(node, undefined);
+        for (const node of answer.nodes)
+          if (this.graph.order < MOST_NODES) this.#add(node, undefined);
+          else isFull ||= !this.graph.hasNode(keyOf(node));
         waiting.push(...answer.links);
         cursor = answer.next;
         this.requests += answer.cost.requests;
         this.readUnits += answer.cost.readUnits;
         this.#changed();
-      } while (cursor !== undefined && (this.graph.order < MOST_NODES || waiting.length < MOST_EDGES));
-      for (const link of waiting) {
-        if (this.graph.size >= MOST_EDGES) break;
-        this.#link(link);
-      }
-      this.isCut = cursor !== undefined || waiting.length > this.graph.size;
+        // Reading on would cost the rest of the table: the items of a node are stored together with its edges.
+      } while (cursor !== undefined && this.graph.order < MOST_NODES && waiting.length < MOST_EDGES);
+      for (const link of waiting)
+        if (this.graph.size < MOST_EDGES) this.#link(link);
+        else isFull = true;
+      this.isCut = cursor !== undefined || isFull;
       this.#size();
     });
     this.#layout();
@@ -202,9 +227,10 @@ export class GraphStore {
   }
 
   /** Adds an edge between two nodes that are drawn. */
-  #link({ edge, from, to }: WireLink): void {
-    const [source, target] = [keyOf(from), keyOf(to)];
-    const name = `${edge} ${source} ${target}`;
+  #link({ edge, from, to, key }: WireLink): void {
+    const ends = [keyOf(from), keyOf(to)] as const;
+    const [source, target] = this.typeOf(edge)?.symmetric && ends[0] > ends[1] ? [ends[1], ends[0]] : ends;
+    const name = `${edge} ${source} ${target}${key ? ` ${JSON.stringify(key)}` : ""}`;
     if (this.graph.hasNode(source) && this.graph.hasNode(target) && !this.graph.hasEdge(name))
       this.graph.addEdgeWithKey(name, source, target, { edge });
   }
@@ -259,10 +285,9 @@ export class GraphStore {
     const limit = String(Math.min(page, MOST_NODES - this.graph.order));
     const query = { type, id: JSON.stringify(id), edge, direction, limit, cursor: before?.next };
     const { entries, next, cost } = await get<NeighboursAnswer>("neighbours", query, this.#ended.signal);
-    for (const { node } of entries) {
-      this.#add(node, key);
-      const [from, to] = direction === "out" ? [{ type, id }, node] : [node, { type, id }];
-      this.#link({ edge, from, to });
+    for (const entry of entries) {
+      this.#add(entry.node, key);
+      this.#link(linkOver(way, { type, id }, entry));
     }
     this.requests += cost.requests;
     this.readUnits += cost.readUnits;

@@ -281,7 +281,7 @@ export const LiveView = ({ query }: { readonly query: Query }): ReactNode => {
         ) : (
           <ol className="changes" tabIndex={0} aria-label="Changes, the newest first">
             {shown.map((change) => (
-              <Change key={change.number} change={change} />
+              <Change key={`${change.time} ${change.number}`} change={change} />
             ))}
           </ol>
         )}

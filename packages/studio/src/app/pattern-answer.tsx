@@ -7,12 +7,23 @@ export type Row = Readonly<Record<string, unknown>>;
 /** True for an object of JSON: not a list. */
 export const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What JSON lacks comes as `{"$date": …}`, `{"$bigint": …}`, `{"$set": …}` or `{"$bytes": …}`. */
+/** What JSON lacks comes as `{"$date": …}`, `{"$bigint": …}`, `{"$set": …}` or `{"$bytes": …}`; an object that looks like it, as `{"$object": …}`. */
 const unmarked = (value: unknown): unknown => {
   if (!isRow(value)) return value;
   const [[name, inner] = ["", undefined], more] = Object.entries(value);
-  if (more !== undefined || !name.startsWith("$")) return value;
-  return name === "$set" && Array.isArray(inner) ? `{${inner.map(showPlain).join(", ")}}` : inner;
+  if (more !== undefined) return value;
+  switch (name) {
+    case "$set":
+      return Array.isArray(inner) ? `{${inner.map(showPlain).join(", ")}}` : inner;
+    case "$object":
+      return Object.fromEntries(inner as readonly (readonly [string, unknown])[]);
+    case "$date":
+    case "$bigint":
+    case "$bytes":
+      return inner;
+    default:
+      return value;
+  }
 };
 
 /** A value of an answer as text on one line. */

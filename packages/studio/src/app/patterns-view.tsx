@@ -1,7 +1,7 @@
 import { lazy, Suspense, useState, type KeyboardEvent, type ReactNode } from "react";
 import type { ModelAnswer, PatternAnswer, WirePattern } from "../wire.ts";
 import { post, useAnswer, type ApiError } from "./api.ts";
-import { asCommands, CallResult, continued, type Run } from "./call-result.tsx";
+import { asCommands, CallResult, continued, programOf, type Run, sourceOf } from "./call-result.tsx";
 import { CopyButton } from "./item-panel.tsx";
 import { Notice } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
@@ -43,15 +43,8 @@ const parametersOf = ({ example }: WirePattern, text: string | undefined): Param
   return own;
 };
 
-const asTypeScript = (pattern: WirePattern, parameters: unknown, { file }: ModelAnswer): string =>
-  [
-    `import { ${pattern.graph} } from "./${file.replace(/^\.\//, "")}";`,
-    "",
-    `const db = ${pattern.graph}.connect();`,
-    `const ask = ${pattern.source};`,
-    `const { value, cost } = await ask(db, ${JSON.stringify(parameters)}).report();`,
-    "console.log(value, cost);",
-  ].join("\n");
+const asTypeScript = (pattern: WirePattern, parameters: unknown, model: ModelAnswer): string =>
+  programOf(model, [`const ask = ${pattern.source};`, `const { value, cost } = await ask(db, ${sourceOf(parameters)}).report();`]);
 
 /** One field for each parameter, typed as the example's value is. */
 const Form = ({

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, type FocusEvent, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import type { WireField, WireRow, WireType } from "../wire.ts";
 import { showText } from "./item-parts.tsx";
-import { showPlain } from "./pattern-answer.tsx";
+import { isRow, showPlain } from "./pattern-answer.tsx";
 import { editText } from "./row-edits.ts";
 import type { Query } from "./route.ts";
 
@@ -23,8 +23,13 @@ export const textIn = ({ field }: Column, value: unknown): string => {
   if (!field || value === undefined) return editText(value);
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (Array.isArray(value)) return value.join("; ");
-  return typeof value === "object" && value !== null ? Object.values(value).join(" ") : editText(value);
+  const id = field.type === "reference" && isRow(value) ? Object.values(value) : [];
+  // An id of several fields is written as JSON.
+  return id.length === 1 ? showPlain(id[0]) : editText(value);
 };
+
+/** The text of a cell as it is shown where it is not edited. */
+export const shownIn = (column: Column, value: unknown): string => (column.field ? textIn(column, value) : showPlain(value));
 
 /** The values among which a person chooses; undefined if any text may be written. */
 const optionsOf = ({ field }: Column): readonly string[] | undefined =>
@@ -216,6 +221,9 @@ export const FilterCell = ({ column, filters, change }: Pick<HeadProps, "filters
   );
 };
 
+/** True for Ctrl S and ⌘ S. */
+export const isSave = ({ ctrlKey, metaKey, key }: KeyboardEvent): boolean => (ctrlKey || metaKey) && key.toLowerCase() === "s";
+
 /** The input of a cell that is edited. */
 const CellEditor = ({ label, options, start, commit, cancel }: Editing & EditorProps): ReactNode => {
   const input = useRef<HTMLTextAreaElement & HTMLSelectElement>(null);
@@ -235,6 +243,9 @@ const CellEditor = ({ label, options, start, commit, cancel }: Editing & EditorP
     "aria-label": label,
     onBlur: (event: FocusEvent<HTMLTextAreaElement | HTMLSelectElement>) => end(event.target.value, undefined),
     onKeyDown: (event: KeyboardEvent<HTMLTextAreaElement | HTMLSelectElement>) => {
+      // What is being composed takes its keys itself.
+      if (event.nativeEvent.isComposing) return event.stopPropagation();
+      if (isSave(event)) return end(event.currentTarget.value, undefined);
       event.stopPropagation();
       if (event.key === "Escape") {
         ended.current = true;
@@ -309,7 +320,7 @@ export const DataCell = ({
   readonly open: () => void;
 }): ReactNode => {
   const { width, kind } = shown;
-  const text = waiting ?? (shown.field ? textIn(shown, value) : showPlain(value));
+  const text = waiting ?? shownIn(shown, value);
   const state = [
     isNumber(value) ? "number" : "",
     isActive ? "active" : "",

@@ -1,6 +1,6 @@
 import type { RowChange, WireCell, WireRow, WriteAnswer } from "../wire.ts";
 import { messageOf, post } from "./api.ts";
-import { showPlain } from "./pattern-answer.tsx";
+import { isRow, showPlain } from "./pattern-answer.tsx";
 
 /** Changes of one row that are not written yet. */
 interface PendingRow {
@@ -132,6 +132,28 @@ export class RowEdits {
   }
 }
 
+/** What waits to be written, by type: another view of the page does not lose it. */
+const kept = new Map<string, RowEdits>();
+
+/** What waits to be written to rows of a type. The browser asks before it leaves a page with such changes. */
+export const editsOf = (type: string): RowEdits => {
+  const known = kept.get(type);
+  if (known) return known;
+  const edits = new RowEdits(type);
+  kept.set(type, edits);
+  addEventListener("beforeunload", (event) => {
+    if (edits.count > 0) event.preventDefault();
+  });
+  return edits;
+};
+
+/** A text that was edited, with the line breaks of the stored one: a text area has only those of one character. */
+export const withBreaksOf = (stored: string, text: string): string => {
+  const plain = stored.replaceAll("\r\n", "\n");
+  if (text === plain) return stored;
+  return plain.length < stored.length && !/(?<!\r)\n/.test(stored) ? text.replaceAll(/\r?\n/g, "\r\n") : text;
+};
+
 const membersOf = (value: unknown): readonly unknown[] | undefined => {
   const { $set: members } = (typeof value === "object" && value !== null ? value : {}) as { readonly $set?: readonly unknown[] };
   return Array.isArray(members) ? members : undefined;
@@ -140,6 +162,8 @@ const membersOf = (value: unknown): readonly unknown[] | undefined => {
 /** The text by which a value is edited: the server reads it back as a value of the same type. */
 export const editText = (value: unknown): string => {
   const members = membersOf(value)?.map(showPlain);
+  // As it came: the server would read what it holds as one of the forms that JSON lacks.
+  if (isRow(value) && "$object" in value) return JSON.stringify(value);
   if (!members) return showPlain(value);
   // Without a JSON list, a comma would divide a member, and space around it would be lost.
   return members.some((one) => /,|^\[|^\s|\s$|^$/.test(one)) ? JSON.stringify(members) : members.join(", ");

@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from "react";
 import type { RowsAnswer, WireRow, WireType, WriteAnswer } from "../wire.ts";
-import { get, messageOf, post, useAnswer } from "./api.ts";
+import { get, messageOf, post, useAnswer, useQuiet } from "./api.ts";
 import { useModel } from "./model.ts";
 import { AttributeInputs, cellsOf, Confirm, endIdIn, labelOf, Message, Place, Problem, type Said } from "./form-parts.tsx";
 
@@ -63,7 +63,9 @@ export const NodeSearch = ({
   const [attribute, setAttribute] = useState(by[0] ?? "");
   const [text, setText] = useState("");
   const sort = type.sorts[0]?.index;
-  const query = { type: type.name, sort, limit: "50", ...(text === "" ? {} : { filters: JSON.stringify({ [attribute]: text }) }) };
+  // Each question reads items.
+  const wanted = useQuiet(text);
+  const query = { type: type.name, sort, limit: "50", ...(wanted === "" ? {} : { filters: JSON.stringify({ [attribute]: wanted }) }) };
   const { value, error } = useAnswer(JSON.stringify(query), (signal) => get<RowsAnswer>("rows", query, signal));
   return (
     <div className="node-search">
@@ -83,7 +85,7 @@ export const NodeSearch = ({
       </div>
       {error ? <p className="problem">{error.message}</p> : null}
       <ul aria-label={`Nodes of ${type.name}`}>
-        {value?.rows.slice(0, text === "" ? most : 8).map((row) => (
+        {value?.rows.slice(0, wanted === "" ? most : 8).map((row) => (
           <li key={JSON.stringify(endIdIn(type, row))}>
             <button type="button" className="quiet" onClick={() => choose(row)}>
               {labelOf(type, row)}
@@ -110,7 +112,7 @@ const waysOf = (types: readonly WireType[], { name }: WireType): readonly Way[] 
     .filter(({ kind, stored }) => kind === "edge" && stored !== "reference")
     .flatMap((edge): readonly Way[] => [
       ...(edge.from.includes(name) ? edge.to.map((other) => ({ edge, direction: "out" as const, other })) : []),
-      ...(edge.to.includes(name) ? edge.from.map((other) => ({ edge, direction: "in" as const, other })) : []),
+      ...(edge.to.includes(name) && !edge.symmetric ? edge.from.map((other) => ({ edge, direction: "in" as const, other })) : []),
     ]);
 
 /** A node or a part as an end of an edge, which names its type if there are several. */
@@ -197,7 +199,7 @@ export const LinkForm = ({ type, row, done }: { readonly type: WireType; readonl
       <select aria-label="Edge" value={at} onChange={(event) => choose(Number(event.target.value))}>
         {ways.map(({ edge, direction, other: end }, place) => (
           <option key={`${edge.name} ${direction} ${end}`} value={place}>
-            {edge.name} {direction === "out" ? "→" : "←"} {end}
+            {edge.name} {edge.symmetric ? "↔" : direction === "out" ? "→" : "←"} {end}
           </option>
         ))}
       </select>

@@ -3,8 +3,19 @@ import type { WireRow } from "../wire.ts";
 import { idIn } from "./form-parts.tsx";
 import { counted, Failure, Notice } from "./item-parts.tsx";
 import type { Pages } from "./pages.ts";
-import { type Column, ColumnHead, DataCell, type Editing, FilterCell, type HeadProps, moved, type Place, textIn } from "./row-cells.tsx";
-import type { RowEdits } from "./row-edits.ts";
+import {
+  type Column,
+  ColumnHead,
+  DataCell,
+  type Editing,
+  FilterCell,
+  type HeadProps,
+  isSave,
+  moved,
+  type Place,
+  textIn,
+} from "./row-cells.tsx";
+import { type RowEdits, withBreaksOf } from "./row-edits.ts";
 import { useRowWindow } from "./row-window.ts";
 
 const ROW = 32;
@@ -39,6 +50,14 @@ const waitingText = (edits: RowEdits, key: string, name: string): string | undef
   return cell !== null && "text" in cell ? cell.text : "";
 };
 
+/** Scrolls sideways as far as a column needs to be in view. */
+const showColumn = (scroller: HTMLElement, columns: readonly Column[], at: number): void => {
+  const left = columns.slice(0, at).reduce((sum, { width }) => sum + width, 0);
+  const right = left + (columns[at]?.width ?? 0);
+  if (right > scroller.scrollLeft + scroller.clientWidth) scroller.scrollLeft = right - scroller.clientWidth;
+  if (left < scroller.scrollLeft) scroller.scrollLeft = left;
+};
+
 /** The active cell, what is edited in it, and what keys do with it. */
 const useActiveCell = (
   { type, pages, edits, columns, editable, keyOf, save, select }: RowGridProps,
@@ -55,15 +74,18 @@ const useActiveCell = (
     setEditing(undefined);
     setActive(place);
     show(place.row);
+    if (scroller.current) showColumn(scroller.current, columns, place.column);
     scroller.current?.focus({ preventScroll: true });
   };
   const textOf = (of: WireRow, one: Column): string => waitingText(edits, keyOf(of), one.name) ?? textIn(one, of[one.name]);
   const put = (cell: { readonly text: string } | null): void => {
     if (!row || !column) return;
     const [key, stored] = [keyOf(row), row[column.name]];
-    const isSame = cell === null ? stored === undefined : cell.text === textIn(column, stored);
+    const before = textIn(column, stored);
+    const next = cell && { text: withBreaksOf(before, cell.text) };
+    const isSame = next === null ? stored === undefined : next.text === before;
     if (isSame && edits.cell(key, column.name) === undefined) return;
-    edits.change(key, { id: idIn(type, row), was: row }, column.name, isSame ? undefined : cell);
+    edits.change(key, { id: idIn(type, row), was: row }, column.name, isSame ? undefined : next);
   };
   const commit = (text: string, move: "down" | "right" | undefined): void => {
     put({ text });
@@ -84,8 +106,11 @@ const useActiveCell = (
   };
   /** @returns whether the key did something */
   const press = (event: KeyboardEvent): boolean => {
-    const { key, ctrlKey, metaKey, altKey } = event;
-    const isCommand = ctrlKey || metaKey;
+    const { key, ctrlKey, metaKey } = event;
+    // Some keyboards write with it, and say that Ctrl and Alt are pressed.
+    const isWriting = event.getModifierState("AltGraph");
+    const isCommand = (ctrlKey || metaKey) && !isWriting;
+    const altKey = event.altKey && !isWriting;
     if (isCommand && onCommand(key.toLowerCase())) return true;
     const to = moved(event, active, most);
     if (to) moveTo(to);
@@ -99,9 +124,10 @@ const useActiveCell = (
     return true;
   };
   const onKey = (event: KeyboardEvent): void => {
-    const isSave = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
-    if (isSave) save();
-    else if (event.target !== scroller.current || !press(event)) return;
+    if (isSave(event)) {
+      scroller.current?.focus({ preventScroll: true });
+      save();
+    } else if (event.target !== scroller.current || !press(event)) return;
     event.preventDefault();
   };
   const edited: Editing | undefined = editing === undefined ? undefined : { start: editing, commit, cancel: () => moveTo(active) };

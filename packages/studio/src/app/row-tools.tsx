@@ -1,13 +1,12 @@
-import { useEffect, useMemo, useSyncExternalStore, type ReactNode } from "react";
+import { useSyncExternalStore, type ReactNode } from "react";
 import type { RowsAnswer, WireRow, WireType } from "../wire.ts";
 import { get, useAnswer } from "./api.ts";
 import { idIn, labelOf } from "./form-parts.tsx";
 import { counted, showText, TypeMark, useColour } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
-import { showPlain } from "./pattern-answer.tsx";
 import { addressOf, go, linkTo } from "./route.ts";
-import { type Column, titleOf } from "./row-cells.tsx";
-import { RowEdits } from "./row-edits.ts";
+import { type Column, shownIn, titleOf } from "./row-cells.tsx";
+import { editsOf, type RowEdits } from "./row-edits.ts";
 import { AddParts, DeleteNode } from "./item-tools.tsx";
 import { LinkForm } from "./row-forms.tsx";
 
@@ -21,17 +20,10 @@ export const parsedFilters = (filters: string | undefined): Readonly<Record<stri
   }
 };
 
-/** What waits to be written to rows of a type. The browser asks before it leaves a page with such changes. */
+/** What waits to be written to rows of a type. */
 export const useEdits = (type: string): RowEdits => {
-  const edits = useMemo(() => new RowEdits(type), [type]);
+  const edits = editsOf(type);
   useSyncExternalStore(edits.subscribe, edits.version);
-  useEffect(() => {
-    const warn = (event: BeforeUnloadEvent): void => {
-      if (edits.count > 0) event.preventDefault();
-    };
-    addEventListener("beforeunload", warn);
-    return () => removeEventListener("beforeunload", warn);
-  }, [edits]);
   return edits;
 };
 
@@ -124,8 +116,8 @@ export const RowPanel = ({
 }: {
   readonly type: WireType;
   readonly row: WireRow;
-  /** The order in which its values are shown. */
-  readonly columns: readonly string[];
+  /** Its values in the order in which they are shown. */
+  readonly columns: readonly Column[];
   readonly close: () => void;
   /** Called when the row was deleted. */
   readonly gone: () => void;
@@ -148,12 +140,12 @@ export const RowPanel = ({
         <section>
           <dl>
             {columns
-              .filter((name) => row[name] !== undefined)
-              .map((name) => (
-                <div key={name}>
-                  <dt>{name}</dt>
+              .filter(({ name }) => row[name] !== undefined)
+              .map((column) => (
+                <div key={column.name}>
+                  <dt>{titleOf(column)}</dt>
                   <dd>
-                    <span className="value">{showText(showPlain(row[name]), 20_000)}</span>
+                    <span className="value">{showText(shownIn(column, row[column.name]), 20_000)}</span>
                   </dd>
                 </div>
               ))}

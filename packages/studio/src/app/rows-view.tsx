@@ -197,9 +197,7 @@ const TypeRows = ({ type, query }: { readonly type: WireType; readonly query: Qu
       columns={shown}
       facts={`${showUnits(pages.readUnits)} · ${order}`}
       tools={(to) => <Tools {...{ type, query, all, shown, to, again }} />}
-      panel={(row, { close, drop }) => (
-        <RowPanel type={type} row={row} columns={all.map(({ name }) => name)} close={close} gone={drop} again={again} />
-      )}
+      panel={(row, { close, drop }) => <RowPanel type={type} row={row} columns={all} close={close} gone={drop} again={again} />}
     />
   );
 };

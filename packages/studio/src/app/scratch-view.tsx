@@ -1,7 +1,7 @@
-import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import { useId, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import type { ModelAnswer, ScratchAnswer } from "../wire.ts";
-import { post, useAnswer } from "./api.ts";
-import { asCommands, CallResult, continued, type Run } from "./call-result.tsx";
+import { post, useAnswer, useQuiet } from "./api.ts";
+import { asCommands, CallResult, continued, programOf, type Run } from "./call-result.tsx";
 import { Confirm, Place } from "./form-parts.tsx";
 import { CopyButton } from "./item-panel.tsx";
 import { useModel } from "./model.ts";
@@ -9,20 +9,8 @@ import { isRow } from "./pattern-answer.tsx";
 import { addressOf, go, type Query } from "./route.ts";
 import { type Completion, completionsAt } from "./scratch-completion.ts";
 
-/** Milliseconds after the last letter before a call is planned. */
-const QUIET = 350;
 /** Completions that are shown at once. */
 const SHOWN = 9;
-
-/** A text once it has not changed for a moment. */
-const useQuiet = (text: string): string => {
-  const [quiet, setQuiet] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setQuiet(text), QUIET);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return quiet;
-};
 
 /** What of a text is wrong, marked in its line. */
 const Problem = ({
@@ -179,16 +167,8 @@ const exampleOf = ({ types, patterns }: ModelAnswer): string => {
   return `db.${node.name}({ ${id} })${edge ? `.out("${edge.name}").entries()` : ".get()"}`;
 };
 
-const asProgram = (call: string, { patterns: [first], file }: ModelAnswer): string => {
-  const graph = first?.graph ?? "graph";
-  return [
-    `import { ${graph} } from "./${file.replace(/^\.\//, "")}";`,
-    "",
-    `const db = ${graph}.connect();`,
-    `const { value, cost } = await ${call.replace(/;\s*$/, "").trim()}.report();`,
-    "console.log(value, cost);",
-  ].join("\n");
-};
+const asProgram = (call: string, model: ModelAnswer): string =>
+  programOf(model, [`const { value, cost } = await ${call.replace(/;\s*$/, "").trim()}.report();`]);
 
 /** Any call of the model: planned as it is typed, run on demand. */
 export const ScratchPad = ({ query }: { readonly query: Query }): ReactNode => {

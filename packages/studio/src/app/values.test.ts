@@ -1,0 +1,57 @@
+import { runInThisContext } from "node:vm";
+import { expect, test } from "vitest";
+import { programOf, sourceOf } from "./call-result.tsx";
+import { linkOver } from "./graph-store.ts";
+import { showPlain } from "./pattern-answer.tsx";
+import { editText, withBreaksOf } from "./row-edits.ts";
+
+test("a value is copied as source that makes it, and a program imports what the model exports", () => {
+  const wire = {
+    at: { $date: "2024-01-02T00:00:00.000Z" },
+    large: { $bigint: "12345678901234567890" },
+    tags: { $set: ["a", { $bigint: "5" }] },
+    bytes: { $bytes: "AQI=" },
+    marked: { $object: [["$set", [1]]] },
+    "a-b": [null, true, { x: 'y"`${1}' }],
+    none: {},
+    reference: { $ref: "x" },
+  };
+  expect(runInThisContext(`(${sourceOf(wire)})`)).toEqual({
+    at: new Date("2024-01-02"),
+    large: 12345678901234567890n,
+    tags: new Set(["a", 5n]),
+    bytes: new Uint8Array([1, 2]),
+    marked: { $set: [1] },
+    "a-b": [null, true, { x: 'y"`${1}' }],
+    none: {},
+    reference: { $ref: "x" },
+  });
+  expect(programOf({ graph: "college", file: "./model.ts" }, [])).toContain('import { college } from "./model.ts";');
+  expect(programOf({ graph: "default", file: "model.ts" }, [])).toContain('import graph from "./model.ts";');
+});
+
+test("an object of one member is shown as it is, unless it stands for what JSON lacks", () => {
+  const shown = [{ $ref: "x" }, { $date: "d" }, { $bigint: "5" }, { $set: [1, "a"] }, { $object: [["$set", [1]]] }].map(showPlain);
+  expect(shown).toEqual(['{"$ref":"x"}', "d", "5", "{1, a}", '{"$set":[1]}']);
+  expect(editText({ $object: [["$set", [1]]] })).toBe('{"$object":[["$set",[1]]]}');
+});
+
+test.each([
+  ["a\r\nb", "a\nb", "a\r\nb"],
+  ["a\r\nb", "a\nb\nc", "a\r\nb\r\nc"],
+  ["a\nb", "a\nc", "a\nc"],
+  ["a\r\nb\nc", "a\nb\nc", "a\r\nb\nc"],
+  ["a\r\nb\nc", "a\nb\nd", "a\nb\nd"],
+  ["a", "a\nb", "a\nb"],
+])("%j that became %j in a text area is %j", (stored, text, written) => expect(withBreaksOf(stored, text)).toBe(written));
+
+test("parallel edges differ by their key", () => {
+  const way = { edge: "paid", direction: "in", to: ["person"], key: ["year"] } as const;
+  const entry = { node: { type: "person", id: { id: "b" }, partition: "" }, attributes: { year: 2024, price: 5 } };
+  expect(linkOver(way, { type: "person", id: { id: "a" } }, entry)).toEqual({
+    edge: "paid",
+    from: { type: "person", id: { id: "b" } },
+    to: { type: "person", id: { id: "a" } },
+    key: { year: 2024 },
+  });
+});
