@@ -56,7 +56,9 @@ const fromStoredName = (id: string, was: DescribedItem, is: DescribedItem): read
   Object.entries(was.stored ?? {}).flatMap(([name, attribute]) =>
     is.former?.[name] || is.stored?.[name] === attribute
       ? []
-      : [`"${name}" of "${id}" is stored as "${attribute}", and the model stores it otherwise. Keep the layout's attribute name.`],
+      : [
+          `"${name}" of "${id}" is stored as "${attribute}", and the model stores it otherwise. Keep the layout's attribute name. Or pass inPlace if no item holds it there.`,
+        ],
   );
 
 /** An attribute that gets a stored name of its own. */
@@ -66,10 +68,17 @@ const underOtherName = ({ id, field, was, is }: Place): string | undefined => {
   return `"${field}" of "${id}" is stored as "${field}", and the model stores it as "${storedAs(is, field)}": rows would lack it. Keep the stored name. Or pass inPlace if the table has always held "${storedAs(is, field)}".`;
 };
 
+/** Items with another type, or with one where the kind has none, are not found. */
 const otherType = (id: string, { type: was }: DescribedItem, { type: is }: DescribedItem): string | undefined =>
-  was === undefined || is === undefined || was === is
+  was === undefined || was === is
     ? undefined
-    : `Items of "${id}" are of the type "${was}", and the model looks for "${is}": they would not be found. Keep the layout's type. Or pass inPlace if the table has always held "${is}".`;
+    : `Items of "${id}" are of the type "${was}", and the model looks for ${is === undefined ? "none" : `"${is}"`}: they would not be found. Keep the layout's type. Or pass inPlace if the table has always held ${is === undefined ? "none" : `"${is}"`}.`;
+
+/** Items that say their type elsewhere are taken for any kind whose keys they have. */
+const otherTypeAttribute = (was: string | undefined, is: string): string | undefined =>
+  was === undefined || was === is
+    ? undefined
+    : `Items hold their type in "${was}", and the model looks in "${is}": kinds under keys of one form would not be told apart. Keep the layout's typeAttribute. Or pass inPlace if the table has always held it in "${is}".`;
 
 /** Attributes that an index which the table lacks would hold alone: without a record, nothing tells whether items have them. */
 const unrecorded = (catalog: Catalog, table: TableDescription): readonly string[] => {
@@ -108,12 +117,14 @@ export const changedPlaces = (
   const types = describeTypes(catalog);
   const refusals = new Set<string>();
   const note = (says: string | undefined): void => void (says === undefined || refusals.add(says));
+  const { typeAttribute } = model;
+  if (!inPlace && typeAttribute !== undefined) note(otherTypeAttribute(current?.model.typeAttribute, typeAttribute));
   for (const [id, was] of Object.entries(current?.model.items ?? {})) {
     const [is, shape] = [model.items[id], catalog.shapesById[id]];
     if (!is || !shape) continue;
-    for (const says of fromStoredName(id, was, is)) note(says);
+    if (!inPlace) for (const says of fromStoredName(id, was, is)) note(says);
     if (catalog.escapes) continue;
-    if (!inPlace) note(otherType(id, was, is));
+    if (!inPlace && typeAttribute !== undefined && typeAttribute === current?.model.typeAttribute) note(otherType(id, was, is));
     const [before = {}, now = {}] = [own(current?.types ?? {}, definitionOf(id)), own(types, definitionOf(id))];
     for (const field of Object.keys(before).filter((name) => Object.hasOwn(now, name))) {
       const place = { id, field, was, is, source: sourceOf(shape, field) };
