@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineGraph, edge, node, part, type SentRequest } from "../index.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
+import { verify } from "../verify/index.ts";
 import { propertyRuns } from "../../../../conformance/engines/property-runs.ts";
 
 let engine: TestEngine;
@@ -227,4 +228,32 @@ test("a decimal's text sorts as its number, and gives the decimal back", async (
     "100",
     "0",
   ]);
+});
+
+test("a number in the table's key that a double cannot hold is no row: its id would name another item, or none", async () => {
+  const table = engine.freshTableName("digits");
+  const graph = defineGraph({
+    table,
+    nodes: { meter: node({ key: "{meterId}", schema: z.object({ meterId: text }), stored: false }) },
+    parts: {
+      reading: part({ of: "meter", key: "{at:number}", schema: z.object({ at: z.union([number, z.bigint()]), value: text }) }),
+    },
+    layout: { partitionKey: "Meter", sortKey: "At", types: { At: "N" } },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const held = ["-0", "100", "0.1", "1700000000.1234567", "9007199254740993", "-1.5e-20", "1e40", "123456789012345678901234567890"];
+  const rounded = ["1700000000.1234567890123456", "1700000000.1234567890123457", "0.1000000000000000055", "1.00000000000000000001e-10"];
+  for (const [at, n] of [...held, ...rounded].entries())
+    await engine.transport.send("PutItem", { TableName: table, Item: { Meter: { S: "m" }, At: { N: n }, value: { S: String(at) } } });
+  const rows = await db.meter({ meterId: "m" }).parts("reading").all();
+  expect(rows.map(({ value }) => Number(value)).toSorted((a, b) => a - b)).toEqual(held.map((_, at) => at));
+  const copying = async () => {
+    for await (const row of db.scan()) expect(row).toBeDefined();
+  };
+  await expect(copying()).rejects.toMatchObject({ code: "scan.strayItem" });
+  for (const { at, value } of rows) expect(await db.reading.get({ meterId: "m" }, { at })).toMatchObject({ value });
+  const { kinds } = await verify(db, { settle: 0 });
+  expect(kinds.map(({ kind, count }) => [kind, count])).toEqual([["unclaimed", rounded.length]]);
+  expect(kinds[0]?.examples[0]?.reason).toContain('"At"');
 });

@@ -220,12 +220,17 @@ const keysAgree = (catalog: Catalog, shape: Shape, item: Item): boolean => {
   return shared.fields.every((field) => !(field in first) || !(field in second) || sameValue(first[field], second[field]));
 };
 
+/** A double holds every number of fewer characters. */
+const SURE_DIGITS = 16;
+
 const hasForm = (shape: Shape, attribute: string, item: Item): boolean => {
   const template = shape.keys[attribute];
   if (!template) return true;
   const value = item[attribute];
-  if (value === undefined || template.type === "N") return value !== undefined && "N" in value;
-  return "S" in value && templateMatches(template, value.S);
+  // A row whose number is rounded would name no item, or another one.
+  if (value && template.type === "N")
+    return "N" in value && (value.N.length < SURE_DIGITS || keyTextOf(value) === keyTextOf({ N: String(decodeValue(value)) }));
+  return value !== undefined && "S" in value && templateMatches(template, value.S);
 };
 
 /** Whether an item's attributes hold what the items of a shape hold there. */
