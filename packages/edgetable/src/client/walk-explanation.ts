@@ -1,6 +1,7 @@
 import { pathsOf } from "../ir/condition.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
-import { endsByGet, type LogicalWalk, type PlannedHop, type WalkPlan } from "../ir/walk-plan.ts";
+import type { LogicalWalk, PlannedHop, WalkPlan } from "../ir/walk-plan.ts";
+import { endsByGet } from "../planner/walk/expect-walk.ts";
 import { partitionsOf, shareOf } from "../requests/encode-partitions.ts";
 import { bindQuery } from "../requests/encode-read.ts";
 import { filters } from "../requests/filters.ts";

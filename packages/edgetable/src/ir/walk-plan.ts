@@ -1,6 +1,5 @@
 import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
-import { BATCH_GET_KEYS, readUnits } from "./capacity.ts";
 import type { Condition } from "./condition.ts";
 import type { KeptStep, ReadPlan } from "./physical-plan.ts";
 
@@ -171,23 +170,3 @@ export interface WalkPlan {
   /** The assumptions behind the figures. */
   readonly assumptions: readonly string[];
 }
-
-/**
- * The price of reading a hop's edges to known nodes by their keys. Undefined if listing the edges is expected to be
- * cheaper: fewer requests, or as many and fewer units.
- *
- * @param frontier how many nodes there are, and to how many known nodes their edges are wanted
- */
-export const endsByGet = (
-  { by, expect, consistent }: Pick<PlannedHop, "by" | "expect" | "consistent">,
-  { nodes, known }: { readonly nodes: number; readonly known: number },
-): Pick<Expected, "requests" | "readUnits"> | undefined => {
-  if (by !== "get" || nodes < 1 || known < 1 || known > BATCH_GET_KEYS) return undefined;
-  const expectedNodes = Math.max(1, expect.from);
-  const listedRequests = nodes * Math.max(1, expect.requests / expectedNodes);
-  const listedUnits = (nodes * expect.readUnits) / expectedNodes;
-  const requests = Math.ceil(nodes / Math.floor(BATCH_GET_KEYS / known));
-  const got = { requests, readUnits: nodes * known * readUnits(0, { consistent }) };
-  const isCheaper = requests < listedRequests || (requests === listedRequests && got.readUnits <= listedUnits);
-  return isCheaper ? got : undefined;
-};

@@ -1,5 +1,6 @@
 import { holds } from "../../ir/holds.ts";
-import { endsByGet, type PlannedHop } from "../../ir/walk-plan.ts";
+import type { PlannedHop } from "../../ir/walk-plan.ts";
+import { endsByGet } from "../../planner/walk/expect-walk.ts";
 import { defined } from "../../util/invariant.ts";
 import { getEdges, readNodes } from "./read-by-key.ts";
 import { edgeReader, type Breadth, type Expanded } from "./read-edges.ts";

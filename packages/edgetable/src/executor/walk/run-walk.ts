@@ -1,8 +1,9 @@
 import { holds } from "../../ir/holds.ts";
-import { endsByGet, type PlannedHop } from "../../ir/walk-plan.ts";
+import type { PlannedHop } from "../../ir/walk-plan.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
 import { EdgetableError } from "../../errors/edgetable-error.ts";
+import { endsByGet } from "../../planner/walk/expect-walk.ts";
 import { readExactText } from "../../keys/template.ts";
 import { add, type Amount, times } from "../amount.ts";
 import { readAll, readComplete } from "../run-read.ts";

@@ -148,3 +148,23 @@ export const assumptionsOf = (catalog: Catalog, walk: LogicalWalk, steps: readon
   if (walk.steps.some((step) => step.kind === "filterNodes")) sentences.add("every node passes whereNode()");
   return [...sentences];
 };
+
+/**
+ * The price of reading a hop's edges to known nodes by their keys. Undefined if listing the edges is expected to be
+ * cheaper: fewer requests, or as many and fewer units.
+ *
+ * @param frontier how many nodes there are, and to how many known nodes their edges are wanted
+ */
+export const endsByGet = (
+  { by, expect, consistent }: Pick<PlannedHop, "by" | "expect" | "consistent">,
+  { nodes, known }: { readonly nodes: number; readonly known: number },
+): Pick<Expected, "requests" | "readUnits"> | undefined => {
+  if (by !== "get" || nodes < 1 || known < 1 || known > BATCH_GET_KEYS) return undefined;
+  const expectedNodes = Math.max(1, expect.from);
+  const listedRequests = nodes * Math.max(1, expect.requests / expectedNodes);
+  const listedUnits = (nodes * expect.readUnits) / expectedNodes;
+  const requests = Math.ceil(nodes / Math.floor(BATCH_GET_KEYS / known));
+  const got = { requests, readUnits: nodes * known * readUnits(0, { consistent }) };
+  const isCheaper = requests < listedRequests || (requests === listedRequests && got.readUnits <= listedUnits);
+  return isCheaper ? got : undefined;
+};
