@@ -4,7 +4,7 @@ import { REQUEST_DEADLINE, runJob, step } from "../executor/jobs/run-job.ts";
 import { type ModelRecord, readRecord } from "../executor/model-record.ts";
 import type { Session } from "../executor/session.ts";
 import { writeRecord } from "../executor/write-record.ts";
-import { withEitherForm, withEitherKeys, withShards, withUnkept } from "../schema/between-models.ts";
+import { underNamesOf, withEitherForm, withEitherKeys, withShards, withUnkept } from "../schema/between-models.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { changedFacts } from "../schema/compare-models.ts";
 import { descriptionHash, type ModelDescription } from "../schema/describe-model.ts";
@@ -76,14 +76,20 @@ const keptTexts = (catalog: Catalog, current: ModelDescription | undefined, undo
   ];
 };
 
+/** The model of a migration that has begun, under the names of the model in use. */
+const undoneModel = ({ current, migration }: ModelRecord): ModelDescription | undefined =>
+  current && migration ? underNamesOf(migration.model, current.model) : undefined;
+
 /** What undoing a migration would do, as sentences. */
-const undoText = (catalog: Catalog, { current, migration }: ModelRecord, created: readonly string[]): string => {
-  const mixed = current && migration ? withEitherKeys(current.model, migration.model).indexes : [];
+const undoText = (catalog: Catalog, record: ModelRecord, created: readonly string[]): string => {
+  const { current } = record;
+  const undone = undoneModel(record);
+  const mixed = current && undone ? withEitherKeys(current.model, undone).indexes : [];
   const keys =
     mixed.length === 0
       ? ""
       : ` Items may have either keys in ${namesText(mixed)}: a migration to the model in use, with finish, mends them.`;
-  const left = keptTexts(catalog, current?.model, migration?.model).map((sentence) => ` ${sentence}`);
+  const left = keptTexts(catalog, current?.model, undone).map((sentence) => ` ${sentence}`);
   return created.length === 0
     ? `Undo forgets the migration. No index was created; attributes that were written stay.${keys}${left.join("")}`
     : `Undo deletes ${namesText(created)} and forgets the migration. Attributes that were written stay.${keys}${left.join("")}`;
@@ -150,12 +156,13 @@ export const undoMigration = async (
       const there = new Set(table.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName));
       const deleted = record.migration?.creates.filter((name) => there.has(name)) ?? [];
       for (const name of deleted) await deleteIndex(run, name);
-      const { current, migration } = record;
-      const left = current && migration ? withEitherForm(current.model, migration.model) : undefined;
-      const keyed = left && migration ? withEitherKeys(left.model, migration.model) : undefined;
-      const changed = current && migration ? changedFacts(current.model, migration.model, session.catalog) : [];
-      const after = keyed && migration ? withUnkept(keyed.model, migration.model, changed) : undefined;
-      const spread = after && migration ? withShards(after.model, migration.model) : undefined;
+      const { current } = record;
+      const other = undoneModel(record);
+      const left = current && other ? withEitherForm(current.model, other) : undefined;
+      const keyed = left && other ? withEitherKeys(left.model, other) : undefined;
+      const changed = current && other ? changedFacts(current.model, other, session.catalog) : [];
+      const after = keyed && other ? withUnkept(keyed.model, other, changed) : undefined;
+      const spread = after && other ? withShards(after.model, other) : undefined;
       const isMixed = [left?.attributes, keyed?.indexes, after?.attributes, after?.facts, spread?.kinds].some(
         (all) => all && all.length > 0,
       );
@@ -176,7 +183,7 @@ export const undoMigration = async (
         notes.push(
           `Items of ${namesText(spread.kinds)} may be in the shards of either model. Programs have to list both counts, until the migration to one of the models has ended.`,
         );
-      notes.push(...keptTexts(session.catalog, current?.model, migration?.model));
+      notes.push(...keptTexts(session.catalog, current?.model, other));
       return { undone: true, deleted, notes };
     };
     return runJob(session, lease, { facts: () => facts, run: work });

@@ -12,6 +12,23 @@ import {
 } from "./describe-model.ts";
 
 /**
+ * The model of an undone migration, in which kinds go by the names that the model in use has for items under the same keys: those
+ * of edges depend on the number of types at their ends.
+ */
+export const underNamesOf = (undone: ModelDescription, { items, key }: ModelDescription): ModelDescription => {
+  const keysOf = (item: DescribedItem | undefined): string => `${item?.keys[key.partitionKey]}\n${item?.keys[key.sortKey ?? ""]}`;
+  const isMirror = (id: string): boolean => id.endsWith(":mirror");
+  const named = { ...undone.items };
+  for (const [id, item] of Object.entries(items)) {
+    const isSame = ([other, theirs]: readonly [string, DescribedItem]): boolean =>
+      definitionOf(other) === definitionOf(id) && isMirror(other) === isMirror(id) && keysOf(theirs) === keysOf(item);
+    const found = own(undone.items, id) ?? Object.entries(undone.items).find(isSame)?.[1];
+    if (found) named[id] = found;
+  }
+  return { ...undone, items: named };
+};
+
+/**
  * What a table holds after the migration from one model to another was undone: attributes that one of them stores under a new
  * name or in a new type, and the other does not, may be in either form.
  *
