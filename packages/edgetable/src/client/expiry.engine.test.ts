@@ -308,3 +308,56 @@ describe("a model", () => {
     expect(refuse({ schema: z.object(shape) }, streamed)).not.toThrow();
   });
 });
+
+describe("an attribute of the name of ttl in a kind without ttl", () => {
+  const Kind = z.object({ id: text, name: text, expiresAt: z.number().optional() });
+  const undeclared = () =>
+    defineGraph({
+      table,
+      nodes: {
+        session: node({ key: "SESSION#{id}", schema: z.object({ id: text, expiresAt: z.number() }), ttl: "expiresAt" }),
+        card: node({ key: "CARD#{id}", schema: Kind, mirror: true }),
+        plain: node({ key: "PLAIN#{id}", schema: z.object({ id: text, name: text }) }),
+      },
+      parts: { stamp: part({ of: "card", key: "STAMP#{n:3}", schema: z.object({ n: z.int(), expiresAt: z.number().optional() }) }) },
+      edges: { swaps: edge({ from: "card", to: "card", schema: z.object({ expiresAt: z.number().optional() }) }) },
+      indexes: { byName: { entries: { card: "name", plain: "name" } } },
+    });
+
+  test("hides items from every read, as DynamoDB removes them whatever their kind", async () => {
+    table = engine.freshTableName("undeclared");
+    const effects = { ...systemEffects, now: () => clock };
+    const options = { transport: engine.transport, advanced: { effects }, onRequest: (request: SentRequest) => void sent.push(request) };
+    const graph = undeclared();
+    const [mine, all] = [graph.connect(options), graph.connect({ ...options, expired: "show" })];
+    await mine.table.create();
+    const late = { expiresAt: seconds() + 10 };
+    for (const id of ["1", "2"]) await mine.card.create({ id, name: "x", ...(id === "1" ? late : {}) }).orThrow();
+    await mine.stamp.create({ id: "2" }, { n: 1, ...late }).orThrow();
+    await mine.swaps.link({ id: "2" }, { id: "1" }, late).orThrow();
+    await mine.swaps.link({ id: "2" }, { id: "2" }).orThrow();
+    const rows = async (db: typeof mine) => [
+      (await db.card.getMany([{ id: "1" }, { id: "2" }])).map((row) => row?.id),
+      (await db.find("card").where({ name: "x" }).rows()).map(({ id }) => id),
+      await db.find("card").where({ name: "x" }).count(),
+      (await db.card({ id: "2" }).out("swaps").edges()).length,
+      (await db.card({ id: "2" }).parts("stamp").all()).length,
+      (await db.card({ id: "2" }).walk().out("swaps").ids()).items.length,
+    ];
+    const whole = [["1", "2"], ["1", "2"], 2, 2, 1, 2];
+    expect(await rows(mine)).toEqual(whole);
+    clock += 20_000;
+    expect(await rows(mine)).toEqual([[undefined, "2"], ["2"], 1, 1, 0, 1]);
+    expect(await rows(all)).toEqual(whole);
+    // Writes take them as absent.
+    expect(await mine.card.update({ id: "1" }, { name: "y" })).toMatchObject({ ok: false, reason: "notFound" });
+    expect(await mine.swaps.link({ id: "2" }, { id: "1" })).toMatchObject({ ok: false, reason: "endMissing" });
+    expect(await mine.stamp.create({ id: "2" }, { n: 1 })).toMatchObject({ ok: true });
+    expect(await mine.card.create({ id: "1", name: "z" })).toMatchObject({ ok: true });
+    expect(await mine.card.get({ id: "1" })).toEqual({ id: "1", name: "z" });
+    // Items of a kind that cannot have the attribute are not asked for it.
+    sent = [];
+    await mine.find("plain").where({ name: "x" }).rows();
+    expect(sent.at(-1)?.input).not.toHaveProperty("FilterExpression");
+  });
+});

@@ -15,6 +15,21 @@ export const isExpired = ({ ttl }: Pick<Catalog, "ttl">, item: Item, livingAt: n
   return value !== undefined && livingAt !== undefined && "N" in value && Number(value.N) < livingAt;
 };
 
+const attributeOwner = (catalog: Catalog, shape: Shape): ReturnType<typeof definitionOf> =>
+  shape.role === "reference" ? catalog.nodes[shape.from ?? ""]?.definition : definitionOf(catalog, shape);
+
+/**
+ * True if items of a kind may have the attribute by which DynamoDB removes expired ones. It removes them whether or not the kind
+ * declares it.
+ */
+export const mayExpire = (catalog: Catalog, shape: Shape): boolean => {
+  const { ttl } = catalog;
+  if (ttl === undefined || shape.ttl !== undefined) return ttl !== undefined;
+  const definition = attributeOwner(catalog, shape);
+  const names = definition && attributesOf(definition);
+  return names === undefined || names.includes(shape.fields[ttl] ?? ttl);
+};
+
 const place = (row: Record<string, unknown>, path: string, value: unknown): void => {
   const dot = path.indexOf(".");
   if (dot < 0) {
@@ -74,7 +89,7 @@ const namingOf = (catalog: Catalog, shape: Shape): Naming => {
   const known = namings.get(shape);
   if (known?.catalog === catalog) return known;
   // Undefined if the schema lists no attributes, or keeps those that it does not list.
-  const definition = shape.role === "reference" ? catalog.nodes[shape.from ?? ""]?.definition : definitionOf(catalog, shape);
+  const definition = attributeOwner(catalog, shape);
   const listed = definition ? attributesOf(definition) : [];
   const names = new Map<string, string | undefined>();
   for (const field of [...(listed ?? []), ...(shape.version ? ["version"] : [])]) names.set(shape.stored[field] ?? field, field);

@@ -8,6 +8,7 @@ import { defined } from "../util/invariant.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Row } from "../util/row.ts";
 import { keyValue } from "./attribute-value.ts";
+import { mayExpire } from "./decode-item.ts";
 import { after, type Filters, type KeyRange, nameIn, namesOf, Placeholders } from "./expression.ts";
 import { keyOf, placesOf } from "./encode-item.ts";
 
@@ -195,7 +196,7 @@ export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt
     filter = defined(filters, "filters").conditionExpression(shape, conditions, placeholders) ?? "";
   }
   // An item without the attribute, or with a value that is not a number, never expires.
-  if (livingAt !== undefined && catalog.ttl !== undefined && step.shapes.some((id) => catalog.shapesById[id]?.ttl !== undefined)) {
+  if (livingAt !== undefined && catalog.ttl !== undefined && step.shapes.some((id) => mayExpire(catalog, catalog.shapesById[id]!))) {
     values[NOW] = { N: String(livingAt) };
     filter += `${filter && " AND "}NOT (${nameIn(names, catalog.ttl, "#ttl")} < ${NOW})`;
   }

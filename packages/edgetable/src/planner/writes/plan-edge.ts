@@ -253,7 +253,7 @@ export const planRelink = (working: WorkingSet, given: RelinkWrite, absence?: Fa
   const write = own.shape.times && !given.keepsVersion ? { ...given, changes: atTime(working, own.shape, given.changes) } : given;
   const there = presentUnexpired(working, own.shape, absence);
   const first = changeCopy(working, write, { ...own, isOwn: true, there });
-  if (first === null || isGone(working, own.shape, first?.image)) return notFound;
+  if (first === null || isGone(working, first?.image)) return notFound;
   const other = second && changeCopy(working, write, { ...second, isOwn: false });
   if (other === null) return completeCopy(working, write, { ...own, there });
   if (!first || (second && !other)) return undefined;

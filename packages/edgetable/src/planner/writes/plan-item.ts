@@ -120,7 +120,7 @@ export const planUpdate = (working: WorkingSet, write: UpdateWrite, absence?: Fa
   const look = joined(looksAt(catalog, change), whole ? WHOLE_ROW : undefined);
   const changed = changeItem(working, { shape, key, known, changes, guards, keepsVersion, there, look, whole });
   if (!changed) return changed === null ? notFound : undefined;
-  if (isGone(working, shape, changed.image)) return { kind: "failure", failure: absence ?? NOT_FOUND };
+  if (isGone(working, changed.image)) return { kind: "failure", failure: absence ?? NOT_FOUND };
   if (whole && !passesSchema(working, subject, changed.row)) return undefined;
   for (const item of changed.items) stage(working, item);
   stageDerived(working, { subject, before: changed.before ?? known, after: changed.row, changes, image: changed.image });

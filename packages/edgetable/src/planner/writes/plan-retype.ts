@@ -61,7 +61,7 @@ export const planRetype = (working: WorkingSet, write: RelinkWrite, type: string
   }
   const [own, second] = copies as [ReadCopy, ReadCopy?];
   const { shape, key, image } = own;
-  if (!key || !image || isGone(working, shape, image) || isOtherEdge(working, own, image)) return notFound;
+  if (!key || !image || isGone(working, image) || isOtherEdge(working, own, image)) return notFound;
   const contents = ({ image: item, shape: of }: ReadCopy): Row => {
     if (!item) return {};
     const { from: _from, to: _to, [VERSION]: version, ...attributes } = decodeItem(catalog, of, item);

@@ -29,7 +29,7 @@ interface Choice {
 }
 
 const choose = (working: WorkingSet, { shape }: Pick<EdgeCopy, "shape">, image: Item | null | undefined, choice: Choice): Planned => {
-  const isNew = image === undefined ? choice.expect === "new" : isGone(working, shape, image);
+  const isNew = image === undefined ? choice.expect === "new" : isGone(working, image);
   if (image && !isOfShape(working.catalog, shape, image)) return { kind: "failure", failure: EXISTS };
   const planned = isNew ? choice.create() : choice.update();
   if (planned?.kind === "staged") return { ...planned, created: isNew };

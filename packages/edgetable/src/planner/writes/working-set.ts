@@ -17,7 +17,7 @@ import {
   type WriteItem,
 } from "../../ir/write-plan.ts";
 import { exactText, renderPrefix, renderTemplate } from "../../keys/template.ts";
-import { isExpired } from "../../requests/decode-item.ts";
+import { isExpired, mayExpire } from "../../requests/decode-item.ts";
 import { keyIfComplete, keyOf, keyOfItem, typeAttributeValue, VERSION } from "../../requests/encode-item.ts";
 import { type Catalog, type EdgeEntry, kindMarks, type NodeEntry, ownerFields, type PartEntry, type Shape } from "../../schema/catalog.ts";
 import { derivedNames } from "../../schema/facts.ts";
@@ -216,12 +216,12 @@ export const openWorkingSet = (catalog: Catalog, images: Images, given: Given = 
 });
 
 /** The time before which items of a shape count as absent; undefined if they never do. */
-const expiryOf = ({ catalog, given: { livingAt } }: WorkingSet, { ttl }: Shape): ExpiryBound | undefined =>
-  ttl === undefined || catalog.ttl === undefined || livingAt === undefined ? undefined : { attribute: catalog.ttl, before: livingAt };
+const expiryOf = ({ catalog, given: { livingAt } }: WorkingSet, shape: Shape): ExpiryBound | undefined =>
+  livingAt !== undefined && mayExpire(catalog, shape) ? { attribute: catalog.ttl!, before: livingAt } : undefined;
 
 /** True if there is no item, or only an expired one; undefined is an item that was not read. */
-export const isGone = ({ catalog, given: { livingAt } }: WorkingSet, { ttl }: Shape, image: Item | null | undefined): boolean =>
-  image === null || (image !== undefined && ttl !== undefined && isExpired(catalog, image, livingAt));
+export const isGone = ({ catalog, given: { livingAt } }: WorkingSet, image: Item | null | undefined): boolean =>
+  image === null || (image !== undefined && isExpired(catalog, image, livingAt));
 
 /** The term of a row that is created: there is no item, or only an expired one. */
 export const absentOrExpired = (working: WorkingSet, shape: Shape, failure: Failure = EXISTS): Term => {

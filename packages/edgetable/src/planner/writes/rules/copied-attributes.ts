@@ -4,7 +4,7 @@ import type { EndId } from "../../../ir/logical-write.ts";
 import { type Failure, keyId, type ListedItems, listedItems, sameKey, type Term, type WriteItem } from "../../../ir/write-plan.ts";
 import { exactText, renderTemplate } from "../../../keys/template.ts";
 import { decodeValue } from "../../../requests/attribute-value.ts";
-import { decodeItem, shapeOf } from "../../../requests/decode-item.ts";
+import { decodeItem, mayExpire, shapeOf } from "../../../requests/decode-item.ts";
 import { digitsIn, keyIfComplete, keyOf } from "../../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../../../schema/catalog.ts";
 import { endTypes } from "../../../schema/definition.ts";
@@ -187,7 +187,7 @@ const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, { row }, im
       const image = imageOf(working, { shape, key }, `its attributes are copied onto "${subject.entry.name}"`);
       const isNeeded =
         isChecked(subject) || source.copies.some((copy) => isFilledOnce(subject, copy)) || isCounted(catalog, subject, filled);
-      if (isNeeded && isGone(working, shape, image)) return { kind: "failure", failure: source.missing };
+      if (isNeeded && isGone(working, image)) return { kind: "failure", failure: source.missing };
       if (image === null) continue;
       from = image && { row: decodeItem(catalog, shape, image), digits: digitsIn(shape, image) };
     }
@@ -420,7 +420,7 @@ const spread = (working: WorkingSet, change: RowChange): void => {
     const rises = copiesOnto(catalog, onto).some(isRefreshed);
     return [[onto, { node: { type: entry.name, id }, entry, values, digits, end, byJob, isRefreshed: rises }]];
   });
-  const mayBeLeft = !isNew || entry.definition.ttl !== undefined;
+  const mayBeLeft = !isNew || mayExpire(catalog, entry.shape);
   for (const [onto, what] of changed) {
     if (onto.kind === "edge") {
       // A node that is created may have edges already: where nothing checks their ends, and where it has expired without them.

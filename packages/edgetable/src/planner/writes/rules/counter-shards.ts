@@ -134,7 +134,7 @@ const settleCounter = (working: WorkingSet, [first, ...more]: readonly [CounterD
   const owner = imageOf(working, { shape: set.entry.shape, key: node }, "it has no such counter yet: it must be there itself");
   if (owner === undefined) return undefined;
   // What is taken away from a node that is gone is not counted anywhere.
-  if (tying && isGone(working, set.entry.shape, owner)) return { kind: "failure", of: tying };
+  if (tying && isGone(working, owner)) return { kind: "failure", of: tying };
   if (owner === null) return { kind: "check", key, terms: [{ kind: "absent", failure: STALE }], shape: undefined };
   const item = { ...key, ...counterAttributes(working.catalog, set, id), ...RISES, ...add };
   return { kind: "put", key, item, terms: [{ kind: "absent", failure: STALE }], shape: undefined };

@@ -52,7 +52,7 @@ const spread = (working: WorkingSet, change: RowChange): void => {
     if (!node || node.definition.stored === false || keyIfComplete(catalog, node.shape, id) || isWritten(working, node, id)) continue;
     const found = readOrNeed(working, { ...findNeed(working, node.shape, id), any: true });
     if (found === undefined) continue;
-    const isMissing = found === null || isGone(working, node.shape, found) || found[DELETING] !== undefined;
+    const isMissing = found === null || isGone(working, found) || found[DELETING] !== undefined;
     const key = found ? keyOfItem(catalog, found) : noKey(node, id);
     contribute(working, { rule: foundNodes, key, node, failure: { reason: "endMissing", end, id }, isMissing } as FoundNode);
   }
