@@ -181,16 +181,11 @@ const mayLack = (catalog: Catalog, name: string): boolean => {
 
 const RECREATE = "Declare it under another name and copy the edges with db.scan and db.load.";
 
-interface StorageChanges extends DefinitionChanges {
-  /** True if second copies are not read any more, but an index that the first ones have to come to. */
-  readonly dropsCopies: boolean;
-}
-
 /** Edges whose items the model stores otherwise: their other ends would read empty, or in part. */
-export const changedStorage = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): StorageChanges => {
+export const changedStorage = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): DefinitionChanges => {
   const refusals: string[] = [];
   const notes: string[] = [];
-  if (!current) return { refusals, notes, dropsCopies: false };
+  if (!current) return { refusals, notes };
   for (const entry of Object.values(catalog.edges)) {
     const change = changedEdges(current.model, model, entry);
     if (change?.was === "twice" && change.is === "once")
@@ -203,7 +198,7 @@ export const changedStorage = (catalog: Catalog, current: RecordedModel | undefi
       if (lacking !== undefined) refusals.push(`${lacking}: sides would lack attributes. ${RECREATE}`);
     }
   }
-  return { refusals, notes, dropsCopies: notes.length > 0 };
+  return { refusals, notes };
 };
 
 /** Counters of degrees and markers of unique values that only the recorded model keeps. Nothing of the model reads them. */

@@ -29,6 +29,7 @@ import {
 } from "./changed-definitions.ts";
 import { changedPlaces } from "./changed-places.ts";
 import type { ModelRecord } from "../executor/model-record.ts";
+import { orderSteps } from "./order-steps.ts";
 import type { TableDescription } from "../transport/operations.ts";
 
 /** One step of a migration, in the order in which they are taken. */
@@ -78,6 +79,8 @@ export type MigrationStep =
   | { readonly kind: "deleteIndex"; readonly index: string; readonly says: string }
   /** The table records the model. Priced with what the run keeps of itself: its lease, and how far it has come. */
   | ({ readonly kind: "record"; readonly says: string } & StepPrice);
+
+type CreateIndex = Extract<MigrationStep, { readonly kind: "createIndex" }>;
 
 /** The kinds of items that an index is to find. */
 export interface BackfilledEntry {
@@ -158,7 +161,7 @@ export const filledAttributes = (catalog: Catalog, index: Index): readonly strin
 
 interface Changes {
   readonly entries: readonly BackfilledEntry[];
-  /** Indexes of which the record has entries otherwise, or not at all. */
+  /** The entries that the record has otherwise, or not at all, as `index shape`. */
   readonly changed: ReadonlySet<string>;
   /** Entries of live indexes whose keys change: readers of the recorded model would miss what has moved. */
   readonly rekeyed: readonly string[];
@@ -183,7 +186,7 @@ const changedEntries = ({ catalog, record, table }: MigrationGround, model: Mode
       if (isSame && !isAgain) continue;
       shapes.push(id);
       if (isSame) continue;
-      changed.add(name);
+      changed.add(`${name} ${id}`);
       const before = describedEntry(recorded, index, id);
       // After an undone migration, no model takes the index for complete.
       if (before && !isEither(before) && describedEntry(model, index, id) && there.has(name)) rekeyed.push(`"${id}" in "${name}"`);
@@ -397,21 +400,22 @@ const recordStep = ({ current }: ModelRecord, model: ModelDescription): Migratio
 });
 
 /** Indexes that DynamoDB has not built, and those that only the recorded model has. */
-const indexSteps = ({ catalog, record, table }: MigrationGround, size: TableSize): readonly MigrationStep[] => {
+const indexSteps = (
+  { catalog, record, table }: MigrationGround,
+  size: TableSize,
+): { readonly created: readonly CreateIndex[]; readonly deleted: readonly MigrationStep[] } => {
   const [there, built] = [indexesIn(table), indexesIn(table, true)];
   const wanted = catalog.indexes.map(({ name = "" }) => name);
   const created = wanted
     .filter((name) => !built.has(name))
-    .map((name): MigrationStep => {
+    .map((name): CreateIndex => {
       const says = there.has(name)
         ? `wait until DynamoDB has built the index "${name}"`
         : `create the index "${name}"; DynamoDB fills it from items that have its keys`;
       return { kind: "createIndex", index: name, ...(there.has(name) && { begun: true }), says, ...indexPrice(catalog, size) };
     });
-  const deleted = Object.keys(record.current?.model.indexes ?? {})
-    .filter((name) => !wanted.includes(name) && there.has(name))
-    .map((name): MigrationStep => ({ kind: "deleteIndex", index: name, says: `delete the index "${name}"` }));
-  return [...created, ...deleted];
+  const unwanted = Object.keys(record.current?.model.indexes ?? {}).filter((name) => !wanted.includes(name) && there.has(name));
+  return { created, deleted: unwanted.map((index) => ({ kind: "deleteIndex", index, says: `delete the index "${index}"` })) };
 };
 
 /** Compares model, record and table, and gives the steps from one to the other. */
@@ -438,15 +442,15 @@ export const planMigration = (given: MigrationGround, { inPlace, again }: PlanSe
     });
   const computed = computedSteps(ground, model, { size, again });
   const kinds = entries.map(({ index, shapes }) => `${shapes.map((id) => `"${id}"`).join(", ")} in "${index}"`).join("; ");
-  const backfill: readonly MigrationStep[] =
-    entries.length > 0 ? [{ kind: "backfill", entries, says: `give items their index keys: ${kinds}`, ...passPrice(catalog, size) }] : [];
-  // What is computed of in-edges reads the index that second copies are not in.
-  steps.push(...(storage.dropsCopies ? [...backfill, ...computed.steps] : [...computed.steps, ...backfill]));
+  const says = `give items their index keys: ${kinds}`;
+  const backfill = entries.length > 0 ? ({ kind: "backfill", entries, says, ...passPrice(catalog, size) } as const) : undefined;
   const values = movedValues(ground, model, size);
-  steps.push(...values.steps);
-  for (const index of grown)
-    steps.push({ kind: "reshard", index, says: `move items to the shards of "${index}"`, ...reshardPrice(catalog, size) });
-  steps.push(...indexSteps(ground, size));
+  const reshard = grown.map(
+    (index) => ({ kind: "reshard", index, says: `move items to the shards of "${index}"`, ...reshardPrice(catalog, size) }) as const,
+  );
+  const { created, deleted } = indexSteps(ground, size);
+  const others = [...values.steps, ...reshard];
+  steps.push(...orderSteps(catalog, model, { computed: computed.steps, backfill, created, others }, changed), ...deleted);
   if (record.current?.hash !== hash || record.migration || again) steps.push(recordStep(record, model));
   const refusals = [
     ...impossible(ground, model),
@@ -474,7 +478,7 @@ export const planMigration = (given: MigrationGround, { inPlace, again }: PlanSe
     refusals,
     notes: notesOf(
       ground,
-      entries.filter(({ index }) => changed.has(index)),
+      entries.filter(({ index, shapes }) => shapes.some((id) => changed.has(`${index} ${id}`))),
       [
         ...changedTimes(catalog, record.current, model).notes,
         ...changedTypes(catalog, record.current, model),

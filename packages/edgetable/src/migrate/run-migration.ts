@@ -392,7 +392,10 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
   beginAnew(run, before);
   const finishes = settings.finish || plan.steps.every(({ kind }) => LASTING.includes(kind));
   for (const task of plan.steps) {
-    if (settings.dryRun ? !PASSES.includes(task.kind) : !finishes && WAITING.includes(task.kind)) continue;
+    // What is computed by a new index waits for it.
+    const isAfterIndex = task.kind === "derive" && plan.steps.slice(0, plan.steps.indexOf(task)).some(({ kind }) => kind === "createIndex");
+    const isWaiting = isAfterIndex || WAITING.includes(task.kind);
+    if (settings.dryRun ? !PASSES.includes(task.kind) || isAfterIndex : !finishes && isWaiting) continue;
     await takeStep(run, task, { rate, since: before.migration?.since ?? 0 });
   }
   if (settings.dryRun || !finishes) return false;
