@@ -63,7 +63,7 @@ type PartHandles<N extends Nodes, E extends Edges, P extends Parts, Name> = Name
 
 /** The members of a connection that are of the model. */
 type DbKinds<N extends Nodes, E extends Edges, P extends Parts, V extends Nodes = Ends<N, P>> = {
-  readonly [Name in keyof N & string]: NodeApi<V, E, P, Name & keyof V>;
+  readonly [Name in keyof N & keyof V & string]: NodeApi<V, E, P, Name>;
 } & { readonly [Name in keyof E & string]: EdgeApi<EdgesInGraph<V, E>[Name], E[Name]["~types"]> } & {
   readonly [Name in keyof P & string]: PartApi<N[P[Name]["of"]]["~types"]["id"], P[Name]["~types"], PartRow<N, P[Name]>> &
     PartHandles<V, E, P, Name>;

@@ -148,11 +148,16 @@ type LooseIn<Name extends string, Stored> = Stored extends "once" | "reference" 
 type StrongOf<Name extends string, Order, Loose> = Order extends undefined ? Loose : OrderedByIndex<Name>;
 
 /** The nodes that an edge leads to from a node. */
-export interface Targets<Name extends keyof E & string, N extends Nodes, E extends Edges> {
-  readonly node: EdgesInGraph<N, E>[Name]["target"];
+export interface Targets<
+  Name extends keyof E & string,
+  N extends Nodes,
+  E extends Edges,
+  In extends AnyEdgeInGraph = EdgesInGraph<N, E>[Name],
+> {
+  readonly node: In["target"];
   readonly given: EndRow<N, E[Name]["~to"]>;
-  readonly id: EdgesInGraph<N, E>[Name]["to"];
-  readonly filter: EdgesInGraph<N, E>[Name]["filter"];
+  readonly id: In["to"];
+  readonly filter: In["filter"];
   readonly strong: StrongOf<Name, E[Name]["orderBy"], true>;
   readonly loose: true;
   readonly on: Walk<N, E, E[Name]["~to"], Name>;

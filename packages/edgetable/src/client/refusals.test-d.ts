@@ -52,6 +52,35 @@ test("a change of an immutable attribute", () => {
   expectTypeOf<NonNullable<(typeof user)["~types"]["changes"]["born"]>>().toEqualTypeOf<'"born" is immutable: create a new row in place of this one.'>();
 });
 
+test("a change of an attribute of the key", async () => {
+  // @ts-expect-error Type '"x"' is not assignable to type '"\"id\" is immutable: create a new row in place of this one."'
+  void (() => db.user.update(ann, { id: "x" }));
+  // @ts-expect-error -- in a change set
+  void (() => db.user.update(ann, { set: { id: "x" } }));
+  // @ts-expect-error -- of a part
+  void (() => db.line.update(ann, { n: 1 }, { n: 2 }));
+  // @ts-expect-error -- of an edge's own key
+  void (() => db.memberOf.relink(ann, red, { role: "b" }, { key: { role: "a" } }));
+  // @ts-expect-error -- with the rest of a row
+  void (async () => db.user.update(ann, { ...(await db.user(ann).get())!, name: "x" }));
+});
+
+test("names that the schema does not have", () => {
+  const schema = z.object({ id: z.string(), name: z.string(), role: z.string() });
+  // @ts-expect-error Type '"nam"' is not assignable to type '"id" | "name" | "role"'. Did you mean '"name"'?
+  void (() => node({ key: "A#{id}", schema, unique: ["nam"] }));
+  // @ts-expect-error -- immutable
+  void (() => node({ key: "A#{id}", schema, immutable: ["nam"] }));
+  // @ts-expect-error -- of a part
+  void (() => part({ of: "user", key: "A#{id}", schema, immutable: ["nam"] }));
+  // @ts-expect-error -- of an edge
+  void (() => edge({ from: "user", to: "user", schema, immutable: ["nam"] }));
+  // @ts-expect-error -- an edge's own key
+  void (() => edge({ from: "user", to: "user", schema, key: ["rol"] }));
+  const person = node({ key: "A#{id}", schema, unique: ["name"], immutable: ["role"] });
+  expectTypeOf<(typeof person)["~unique"]>().toEqualTypeOf<"name">();
+});
+
 test("`ifVersion` of a kind without versions", () => {
   const counted = { version: true } as const;
   const doc = node({ key: "DOC#{id}", schema: z.object({ id: z.string(), text: z.string() }), ...counted });

@@ -373,11 +373,11 @@ export interface RelinkOptions<Changes, Filter, Version = number> extends WriteO
 }
 
 /** What a new edge is given: nothing, if its type has no schema. What was read may be put with more: its times, copies and version. */
-type Linked<Input> = [keyof Input] extends [never]
-  ? Readonly<Record<string, Advice<"This edge type has no attributes of its own: declare them in its schema.">>> | void
-  : {} extends Input
-    ? Input | void
-    : Input;
+type Linked<Input> = {} extends Input
+  ? [keyof Input] extends [never]
+    ? Readonly<Record<string, Advice<"This edge type has no attributes of its own: declare them in its schema.">>> | void
+    : Input | void
+  : Input;
 
 /** How an edge is upserted. */
 export interface UpsertLinkOptions<Changes, Filter, Version = number> extends UpsertOptions<Filter, Version>, LinkOptions<Changes> {}

@@ -18,22 +18,22 @@ import type { DerivedFact } from "../schema/facts.ts";
 /** Comparisons that a sort key's condition can hold. */
 export const RANGES: ReadonlySet<ComparisonOperator> = new Set(["lt", "lte", "gt", "gte", "between", "beginsWith"]);
 
-/** The comparisons of one attribute, as a caller writes them; a bare value means `eq`. `Whole` is its type with null, if it may be that. */
-export interface Comparisons<T, Whole = T> {
-  readonly eq?: Whole;
-  readonly ne?: Whole;
-  readonly lt?: Exclude<T, boolean>;
-  readonly lte?: Exclude<T, boolean>;
-  readonly gt?: Exclude<T, boolean>;
-  readonly gte?: Exclude<T, boolean>;
+/** The comparisons of one attribute, as a caller writes them; a bare value means `eq`. */
+export interface Comparisons<T> {
+  readonly eq?: T;
+  readonly ne?: T;
+  readonly lt?: Exclude<T, boolean | null>;
+  readonly lte?: Exclude<T, boolean | null>;
+  readonly gt?: Exclude<T, boolean | null>;
+  readonly gte?: Exclude<T, boolean | null>;
   /** Inclusive at both ends. */
-  readonly between?: readonly [Exclude<T, boolean>, Exclude<T, boolean>];
+  readonly between?: readonly [Exclude<T, boolean | null>, Exclude<T, boolean | null>];
   /** For strings. */
   readonly beginsWith?: string extends T ? string : T extends string ? string : never;
   /** A substring of a string, or a member of a list or set. */
   readonly contains?: unknown;
   /** Any of the given values, 1 to 100 (Limits: IN takes 100 operands). */
-  readonly in?: readonly Whole[];
+  readonly in?: readonly T[];
   /** True if the attribute must be present, false if it must be absent. */
   readonly exists?: boolean;
 }
@@ -43,7 +43,7 @@ export type Where<Row> = Compared<Row> & ComparedPaths<Row> & NestedWhere<Row>;
 
 /** Attributes with the value or the comparisons that are asked of them. */
 export type Compared<Row> = {
-  readonly [Field in keyof Row]?: Exclude<Row[Field], undefined> | Comparisons<NonNullable<Row[Field]>, Exclude<Row[Field], undefined>>;
+  readonly [Field in keyof Row]?: Exclude<Row[Field], undefined> | Comparisons<Exclude<Row[Field], undefined>>;
 };
 
 /** Values within attributes, by their path, with what is asked of them. */

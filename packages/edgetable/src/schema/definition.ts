@@ -58,12 +58,19 @@ export interface FieldSettings<Of extends string = string> {
 /** How the values of users' fields are stored. */
 export type ValueStorage = "items" | "document";
 
-/** The settings of a node type beside its key and schema. */
-export interface NodeSettings<Attribute extends string = string, Fixed = Attribute> {
+/**
+ * A name that is inferred where an option gives it, and compared there with the names that there are. A constraint of the
+ * type parameter would be resolved for every definition, also for those without the option.
+ */
+type OneOf<Name, Names> = Name extends Names ? Name : Names;
+
+/** Settings that nodes, parts and edge types share. */
+// oxlint-disable-next-line typescript/no-explicit-any -- of any schema, whose attributes have any name
+export interface ItemSettings<Schema = any, Fixed = string, Version = boolean, Times = Timestamps> {
   /** Attributes that may never change after creation (beside those in the key). */
-  readonly immutable?: readonly Fixed[];
+  readonly immutable?: readonly OneOf<Fixed, keyof SchemaOutput<Schema> & string>[];
   /** Keeps a `version` number on the item. Every write increments it by one. @default false */
-  readonly version?: boolean;
+  readonly version?: Version;
   /**
    * What the schema checks of an update: the changed attributes, or the row as it will be. `"row"` is for a schema with rules
    * across attributes (zod's `refine`, valibot's `check`, arktype's `narrow`), and for limits of what `add` and `append` make: an
@@ -79,23 +86,26 @@ export interface NodeSettings<Attribute extends string = string, Fixed = Attribu
    */
   readonly reads?: "stored" | "parsed";
   /** Keeps the times of the row's creation and of its last write, in attributes that cannot be set. @default none */
-  readonly timestamps?: Timestamps;
+  readonly timestamps?: Times;
   /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
-  readonly ttl?: Attribute;
+  readonly ttl?: keyof SchemaOutput<Schema> & string;
   /** Attributes whose values are `Date`s: of the years 0000 to 9999, stored as ISO 8601 text in UTC. */
-  readonly dates?: readonly Attribute[];
+  readonly dates?: readonly (keyof SchemaOutput<Schema> & string)[];
   /** Attributes that had another name in the model before, by the new name: see docs/migrations.md. */
-  readonly renamed?: { readonly [Name in Attribute]?: Renaming };
+  readonly renamed?: { readonly [Name in keyof SchemaOutput<Schema> & string]?: Renaming };
   /** Attributes whose values were of another type in the model before. */
-  readonly retyped?: { readonly [Name in Attribute]?: Retyping };
+  readonly retyped?: { readonly [Name in keyof SchemaOutput<Schema> & string]?: Retyping };
+}
+
+/** Settings of node types alone. */
+// oxlint-disable-next-line typescript/no-explicit-any -- as above
+export interface NodeSettings<Schema = any> {
   /** False for a node without an item, which exists only as the end of edges. @default true */
   readonly stored?: boolean;
   /** True to put the node's item into the reverse index too, beside its incoming edges. @default false */
   readonly mirror?: boolean;
   /** Expected sizes and numbers of its items, for predictions. */
-  readonly expect?: ItemExpectation<Attribute>;
-  /** Fields that users define at run time: see `db.<node>.grid`. @default none */
-  readonly fields?: FieldSettings;
+  readonly expect?: ItemExpectation<keyof SchemaOutput<Schema> & string>;
 }
 
 /** A node type, from `node`. */
@@ -107,8 +117,10 @@ export interface NodeDefinition<
   out Of = unknown,
   in out Fixed extends string | undefined = undefined,
   in out Kept = unknown,
-> extends NodeSettings {
+>
+  extends ItemSettings, NodeSettings {
   readonly kind: "node";
+  readonly fields?: FieldSettings;
   /** The node type that its fields belong to. */
   readonly "~of": Of;
   readonly key: Key;
@@ -136,28 +148,27 @@ export const node = <
   const Key extends string,
   Schema extends SomeSchema,
   const Derived extends DerivedAttributes = {},
-  const Unique extends (keyof SchemaOutput<Schema> & string) | undefined = undefined,
+  const Unique extends string | undefined = undefined,
   const Of extends string = never,
-  const Fixed extends (keyof SchemaOutput<Schema> & string) | undefined = undefined,
+  const Fixed extends string | undefined = undefined,
   const Version extends boolean = false,
   const Times extends Timestamps | undefined = undefined,
 >(
-  options: NodeSettings<keyof SchemaOutput<Schema> & string, Fixed> & {
-    readonly key: KeyOf<Key, SchemaOutput<Schema>>;
-    readonly schema: Schema;
-    /** Attributes that no other node of the type may share; each is guarded by a marker item. `by` reads a node by one. */
-    readonly unique?: readonly Unique[];
-    /**
-     * Attributes that Edgetable computes from the node's edges or parts and keeps true, made by `count`, `sum`, `average`,
-     * `min`, `max` and `distinct`. They are read-only attributes of the row, and `indexes` may name them.
-     */
-    readonly derived?: Derived;
-    /** Fields that users define at run time, for each node of another type: see `db.<node>.grid`. */
-    readonly fields?: FieldSettings<Of>;
-    readonly version?: Version;
-    readonly timestamps?: Times;
-  },
-): NodeDefinition<Key, Schema, NoInfer<Derived>, Unique, NoInfer<Of>, NoInfer<Fixed>, KeptIn<Version, Times>> =>
+  options: ItemSettings<Schema, Fixed, Version, Times> &
+    NodeSettings<Schema> & {
+      readonly key: KeyOf<Key, SchemaOutput<Schema>>;
+      readonly schema: Schema;
+      /** Attributes that no other node of the type may share; each is guarded by a marker item. `by` reads a node by one. */
+      readonly unique?: readonly OneOf<Unique, keyof SchemaOutput<Schema> & string>[];
+      /**
+       * Attributes that Edgetable computes from the node's edges or parts and keeps true, made by `count`, `sum`, `average`,
+       * `min`, `max` and `distinct`. They are read-only attributes of the row, and `indexes` may name them.
+       */
+      readonly derived?: Derived;
+      /** Fields that users define at run time, for each node of another type: see `db.<node>.grid`. */
+      readonly fields?: FieldSettings<Of>;
+    },
+): NodeDefinition<Key, Schema, NoInfer<Derived>, NoInfer<Unique>, NoInfer<Of>, NoInfer<Fixed>, KeptIn<Version, Times>> =>
   Object.freeze({ kind: "node", ...options }) as never;
 
 /** How many edges of the type a node may have: `many-to-one` means at most one `to` for each `from`. */
@@ -182,8 +193,9 @@ export interface EdgeExpectation<Attribute extends string = string> extends Item
   readonly reached?: { readonly from?: number; readonly to?: number };
 }
 
-/** The settings of an edge type beside its ends and schema. */
-export interface EdgeSettings<Attribute extends string = string, Fixed = Attribute> {
+/** Settings of edge types alone. */
+// oxlint-disable-next-line typescript/no-explicit-any -- as above
+export interface EdgeSettings<Schema = any> {
   /**
    * At which ends a node has at most one edge of the type: a source with `"many-to-one"`, a target with `"one-to-many"`, both
    * with `"one-to-one"`. Each limit is kept by a counter, an item of its own in the node's partition, unless the edge's own key
@@ -201,30 +213,15 @@ export interface EdgeSettings<Attribute extends string = string, Fixed = Attribu
    * its own is never checked. @default "checked"
    */
   readonly ends?: "checked" | "unchecked";
-  /** Attributes that may never change once the edge is there (beside those in `key`). */
-  readonly immutable?: readonly Fixed[];
-  /** Keeps a `version` number on the edge. Every write increments it by one. @default false */
-  readonly version?: boolean;
-  /** What the schema checks of a change: the changed attributes, or the edge as it will be; as for a node. @default "attributes" */
-  readonly validate?: "attributes" | "row";
-  /** How reads give rows: as they are stored, or as the schema makes them; as for a node. @default "stored" */
-  readonly reads?: "stored" | "parsed";
-  /** Keeps the times of the row's creation and of its last write, in attributes that cannot be set. @default none */
-  readonly timestamps?: Timestamps;
-  /** The attribute with the expiry time in seconds since 1970, for DynamoDB's TTL. */
-  readonly ttl?: Attribute;
-  /** Attributes whose values are `Date`s: stored as ISO 8601 text in UTC. */
-  readonly dates?: readonly Attribute[];
-  /** Attributes that had another name in the model before, by the new name: see docs/migrations.md. */
-  readonly renamed?: { readonly [Name in Attribute]?: Renaming };
-  /** Attributes whose values were of another type in the model before. */
-  readonly retyped?: { readonly [Name in Attribute]?: Retyping };
   /** For `stored: "twice"`: which attributes each copy carries. Without it both carry all. */
-  readonly sides?: { readonly from: readonly Attribute[]; readonly to: readonly Attribute[] };
+  readonly sides?: {
+    readonly from: readonly (keyof SchemaOutput<Schema> & string)[];
+    readonly to: readonly (keyof SchemaOutput<Schema> & string)[];
+  };
   /** For `stored: "reference"`: the source's attribute for each id field of the target, where the names differ. */
   readonly by?: Readonly<Record<string, string>>;
   /** Expected sizes and numbers of the edges, for predictions. */
-  readonly expect?: EdgeExpectation<Attribute>;
+  readonly expect?: EdgeExpectation<keyof SchemaOutput<Schema> & string>;
 }
 
 /** An edge type, from `edge`. */
@@ -238,7 +235,8 @@ export interface EdgeDefinition<
   out Added = unknown,
   in out Fixed extends string | undefined = undefined,
   in out Kept = unknown,
-> extends EdgeSettings {
+>
+  extends ItemSettings, EdgeSettings {
   readonly kind: "edge";
   readonly from: From | readonly From[];
   readonly to: To | readonly To[];
@@ -256,7 +254,7 @@ export interface EdgeDefinition<
   readonly "~stored": Stored;
   readonly "~from": From;
   readonly "~to": To;
-  readonly "~disorder": Disorder<Order, SchemaOutput<Schema>, Kept>;
+  readonly "~disorder": Disorder<Order, SchemaOutput<Schema> & Kept>;
   readonly "~types": EdgeTypes<KeyField, SchemaOutput<Schema>, Schema, Fixed, Kept>;
 }
 
@@ -278,17 +276,13 @@ export type CopyNames<List> = List extends readonly (infer Name extends string)[
 /** What an edge may be ordered by: an attribute or a copy, with its format. Whether it needs one is in {@link Disorder}. */
 type OrderName<Names extends string> = Names | `${Names}:${string}`;
 
-/** The sentence for an order that is not text. */
-type Unformatted<Value, Order> = Value extends string | null | undefined
+/**
+ * Never, or a sentence for an order that is not text and lacks its format. Only `defineGraph` asks for it, and resolves it.
+ * An order that has its format is no attribute's name, and so asks for no type.
+ */
+type Disorder<Order, Row> = Row[Order & keyof Row] extends string | null | undefined
   ? never
   : `orderBy names "${Order & string}", which is not text: add its format, such as "${Order & string}:number", "${Order & string}:6" or "${Order & string}:date".`;
-
-/** Never, or a sentence for an order that lacks its format. Only `defineGraph` asks for it, and resolves it. */
-type Disorder<Order, Row, Kept> = Order extends keyof Row
-  ? Unformatted<Row[Order], Order>
-  : Order extends keyof Kept
-    ? Unformatted<Kept[Order], Order>
-    : never;
 
 // An edge declared in place, inside defineGraph, is inferred from what is expected there too: NoInfer and
 // this let what is not given have its default and not AnyEdge's.
@@ -308,35 +302,34 @@ export const edge = <
   const From extends string,
   const To extends string,
   Schema extends SomeSchema = EmptySchema,
-  const KeyField extends Attributes<Schema> | undefined = undefined,
+  const KeyField extends string | undefined = undefined,
   const Copies extends EdgeCopyLists = {},
   const Version extends boolean = false,
   const Times extends Timestamps | undefined = undefined,
   const Order extends OrderName<Attributes<Schema> | CopyNames<Copies[keyof Copies]> | TimeNames<Times>> | undefined = undefined,
   const Stored extends EdgeStorage = "once",
   const Symmetric extends boolean = false,
-  const Fixed extends Attributes<Schema> | undefined = undefined,
+  const Fixed extends string | undefined = undefined,
 >(
-  options: EdgeSettings<Attributes<Schema>, Fixed> & {
-    readonly from: From | readonly From[];
-    readonly to: To | readonly To[];
-    readonly schema?: Schema;
-    /** Attributes that tell parallel edges between the same two nodes apart (a term, a role). */
-    readonly key?: readonly (KeyField & string)[];
-    readonly orderBy?: Order;
-    /**
-     * Attributes of the nodes at its ends that are copied onto the edge and kept fresh: a list of names, or by the copy's
-     * name the node's attribute, with its freshness. A copy is a read-only attribute of the edge; `orderBy` and `indexes`
-     * may name it. Linking reads the nodes that are copied from.
-     */
-    readonly copies?: Copies;
-    /** @default "once" */
-    readonly stored?: Stored;
-    /** True when the edge has no direction: it is written in both partitions, always together. @default false */
-    readonly symmetric?: Symmetric;
-    readonly version?: Version;
-    readonly timestamps?: Times;
-  },
+  options: ItemSettings<Schema, Fixed, Version, Times> &
+    EdgeSettings<Schema> & {
+      readonly from: From | readonly From[];
+      readonly to: To | readonly To[];
+      readonly schema?: Schema;
+      /** Attributes that tell parallel edges between the same two nodes apart (a term, a role). */
+      readonly key?: readonly OneOf<KeyField, Attributes<Schema>>[];
+      readonly orderBy?: Order;
+      /**
+       * Attributes of the nodes at its ends that are copied onto the edge and kept fresh: a list of names, or by the copy's
+       * name the node's attribute, with its freshness. A copy is a read-only attribute of the edge; `orderBy` and `indexes`
+       * may name it. Linking reads the nodes that are copied from.
+       */
+      readonly copies?: Copies;
+      /** @default "once" */
+      readonly stored?: Stored;
+      /** True when the edge has no direction: it is written in both partitions, always together. @default false */
+      readonly symmetric?: Symmetric;
+    },
 ): EdgeDefinition<
   From,
   To,
@@ -389,13 +382,11 @@ export const summarize = <
 ): EdgeDefinition<From, To, Schema, KeyField, By extends string ? By : Order, Stored, Copies & Derived, Fixed, Kept> =>
   Object.freeze({ ...of, ...options, derived }) as never;
 
-/** The settings of a part beside its node, key and schema. */
-export interface PartSettings<Attribute extends string = string, Fixed = Attribute> extends Pick<
-  NodeSettings<Attribute, Fixed>,
-  "immutable" | "version" | "timestamps" | "validate" | "reads" | "ttl" | "dates" | "renamed" | "retyped"
-> {
+/** Settings of parts alone. */
+// oxlint-disable-next-line typescript/no-explicit-any -- as above
+export interface PartSettings<Schema = any> {
   /** What predictions assume of its items; `perNode`: how many a node has, above 0 (@default 10). */
-  readonly expect?: ItemExpectation<Attribute> & { readonly perNode?: number };
+  readonly expect?: ItemExpectation<keyof SchemaOutput<Schema> & string> & { readonly perNode?: number };
   /**
    * Whether creating or putting a part checks, in the same transaction, that its node exists. It then
    * takes four times the units; unchecked, a part written while its node is deleted may outlive it.
@@ -412,7 +403,8 @@ export interface PartDefinition<
   out Copies = unknown,
   in out Fixed extends string | undefined = undefined,
   in out Kept = unknown,
-> extends PartSettings {
+>
+  extends ItemSettings, PartSettings {
   readonly kind: "part";
   readonly of: Of;
   readonly key: Key;
@@ -438,19 +430,18 @@ export const part = <
   const Key extends string,
   Schema extends SomeSchema,
   const Copies extends CopyList = {},
-  const Fixed extends (keyof SchemaOutput<Schema> & string) | undefined = undefined,
+  const Fixed extends string | undefined = undefined,
   const Version extends boolean = false,
   const Times extends Timestamps | undefined = undefined,
 >(
-  options: PartSettings<keyof SchemaOutput<Schema> & string, Fixed> & {
-    readonly of: Of;
-    readonly key: KeyOf<Key, SchemaOutput<Schema>>;
-    readonly schema: Schema;
-    /** Attributes of the node that are copied onto the part, as for an edge. Creating a part reads its node. */
-    readonly copies?: Copies;
-    readonly version?: Version;
-    readonly timestamps?: Times;
-  },
+  options: ItemSettings<Schema, Fixed, Version, Times> &
+    PartSettings<Schema> & {
+      readonly of: Of;
+      readonly key: KeyOf<Key, SchemaOutput<Schema>>;
+      readonly schema: Schema;
+      /** Attributes of the node that are copied onto the part, as for an edge. Creating a part reads its node. */
+      readonly copies?: Copies;
+    },
 ): PartDefinition<Of, Key, Schema, NoInfer<Copies>, NoInfer<Fixed>, KeptIn<Version, Times>> =>
   Object.freeze({ kind: "part", ...options }) as never;
 

@@ -11,15 +11,13 @@ type WithKept<Row, Kept> = { [Field in keyof (Row & Kept)]: (Row & Kept)[Field] 
 
 export type ValueOf<Derived> = Derived extends DerivedAttribute<infer Value> ? Value : never;
 
-/** Attributes that are declared immutable, each with a sentence in place of its values. */
-type Unchangeable<Fixed> = [Fixed] extends [undefined]
-  ? unknown
-  : { readonly [Field in Fixed & string]?: `"${Field}" is immutable: create a new row in place of this one.` };
+/** What stands in place of the values of an attribute that cannot change. Of any model, whose attributes have any name, nothing is known. */
+type Unchangeable<Field> = string extends Field ? unknown : `"${Field & string}" is immutable: create a new row in place of this one.`;
 
-/** What a row may be changed to: every attribute but those of its key. */
+/** What a row may be changed to. */
 type ChangesOf<Row, KeyField, Fixed> = {
-  readonly [Field in Exclude<keyof Row, KeyField | Fixed>]?: Row[Field] | undefined;
-} & Unchangeable<Fixed>;
+  readonly [Field in keyof Row]?: Field extends KeyField | Fixed ? Unchangeable<Field> : Row[Field] | undefined;
+};
 
 /** The types inferred for a node or part. The compiler resolves each member on first use. */
 export interface NodeTypes<KeyField extends keyof Row, Row, Schema, Derived = unknown, Fixed = undefined, Kept = unknown> {

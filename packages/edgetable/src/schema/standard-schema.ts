@@ -31,6 +31,11 @@ export interface AnyZodSchema {
   readonly _zod: { readonly output: unknown };
 }
 
+/** The other type of {@link AnyZodSchema}, by itself too. */
+interface ZodInput {
+  readonly _zod: { readonly input: unknown };
+}
+
 /**
  * Any schema, as a constraint. The compiler tries a union's members by their order here (TypeScript 6)
  * or by their names (7; an alias counts as one) and stops at the first that fits: zod has to come first
@@ -44,7 +49,7 @@ export type SchemaOutput<S> = S extends AnyZodSchema
   : S extends AnySchema
     ? NonNullable<S["~standard"]["types"]>["output"]
     : never;
-export type SchemaInput<S> = S extends { readonly _zod: { readonly input: unknown } }
+export type SchemaInput<S> = S extends ZodInput
   ? S["_zod"]["input"]
   : S extends AnySchema
     ? NonNullable<S["~standard"]["types"]>["input"]
