@@ -243,12 +243,12 @@ export const FieldsView = ({
         )}
         above={group ? <Groups type={type} query={query} column={group} change={to} version={written} /> : null}
         isReady={fields !== undefined}
-        panel={(row, { close }) => (
+        panel={(row, { close, drop }) => (
           <RowPanel
             {...{ type, row, close }}
             columns={all}
             gone={() => {
-              close();
+              drop();
               refresh();
             }}
             again={refresh}

@@ -22,7 +22,7 @@ export const withFields = (before: WireRow | undefined, now: WireRow): WireRow =
 export class RowEdits {
   readonly #type: string;
   readonly #rows = new Map<string, PendingRow>();
-  readonly #undo: (() => void)[] = [];
+  #undo: { readonly key: string; readonly run: () => void }[] = [];
   readonly #listeners = new Set<() => void>();
   #version = 0;
   isSaving = false;
@@ -65,19 +65,26 @@ export class RowEdits {
   /** Lets a change wait; undefined takes it back. */
   change(key: string, row: { readonly id: WireRow; readonly was: WireRow }, name: string, cell: WireCell | undefined): void {
     const before = this.cell(key, name);
-    this.#undo.push(() => this.#put(key, row, name, before));
+    this.#undo.push({ key, run: () => this.#put(key, row, name, before) });
     this.#put(key, row, name, cell);
     this.#changed();
   }
 
   undo(): void {
-    this.#undo.pop()?.();
+    this.#undo.pop()?.run();
     this.#changed();
   }
 
   discard(): void {
     this.#rows.clear();
-    this.#undo.length = 0;
+    this.#undo = [];
+    this.#changed();
+  }
+
+  /** Discards what waits for a row that is gone. */
+  forget(key: string): void {
+    this.#rows.delete(key);
+    this.#keepUndo();
     this.#changed();
   }
 
@@ -102,11 +109,16 @@ export class RowEdits {
         }
         this.#changed();
       }
-      this.#undo.length = 0;
+      this.#keepUndo();
     } finally {
       this.isSaving = false;
       this.#changed();
     }
+  }
+
+  /** What still waits can be taken back, also after it was refused. */
+  #keepUndo(): void {
+    this.#undo = this.#undo.filter(({ key }) => this.#rows.has(key));
   }
 
   /** Leaves out what was written: what was changed while the row was written still waits. */

@@ -107,6 +107,7 @@ export const RowsFrame = (props: FrameProps): ReactNode => {
   const close = (): void => to({ row: undefined });
   const drop = (): void => {
     pages.replace(isSelected, undefined);
+    if (id !== undefined) edits.forget(id);
     close();
   };
   return (
