@@ -141,5 +141,10 @@ test("of a long file the beginning is read, in whole lines", async () => {
   const { rows, count } = await files().read("long.csv");
   expect(rows).toHaveLength(1000);
   expect(count).toBeUndefined();
+  // The last of them is within a quoted cell.
+  writeFileSync(path("long.csv"), `node,text\n${`student:S1,"a\n${"x".repeat(6000)}"\n`.repeat(1000)}`);
+  const quoted = await files().read("long.csv");
+  expect(quoted.rows.length).toBeGreaterThan(600);
+  expect(quoted.rows.every(({ cells }) => (cells["text"] as string).length === 6002)).toBe(true);
   rmSync(path("long.csv"));
 });

@@ -41,7 +41,8 @@ const readRows = async (path: string): Promise<Read> => {
   const { text, isWhole } = await beginningOf(path);
   const rows =
     extname(path) === ".csv"
-      ? parse<Row>(text, { columns: true, bom: true, relax_column_count: true, skip_empty_lines: true })
+      ? // The beginning of a file may end in a quoted cell.
+        parse<Row>(text, { columns: true, bom: true, relax_column_count: true, skip_empty_lines: true, skip_records_with_error: !isWhole })
       : text
           .split("\n")
           .filter((line) => line.trim() !== "")

@@ -21,11 +21,20 @@ export interface Delivery {
 
 const PAUSES = { baseDelay: 100, maxDelay: 5000 };
 
+const textOf = (value: unknown): string => {
+  try {
+    return String(value);
+  } catch {
+    // An object without a prototype has no text, and a getter may throw.
+    return "a value that has no text";
+  }
+};
+
 /** An error as dead letters keep it. A handler may throw anything. */
 export const describeError = (error: unknown): { readonly code: string; readonly message: string } => {
   if (isEdgetableError(error)) return { code: error.code, message: error.message };
-  if (error instanceof Error) return { code: error.name, message: error.message };
-  return { code: typeof error, message: String(error) };
+  if (error instanceof Error) return { code: textOf(error.name), message: textOf(error.message) };
+  return { code: typeof error, message: textOf(error) };
 };
 
 /** Settles as the work does, or rejects when its time is up or the signal is aborted: work that hangs is left behind. */

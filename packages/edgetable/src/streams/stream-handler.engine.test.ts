@@ -321,6 +321,34 @@ describe("failures", () => {
     expect(await listDeadLetters(db)).toEqual([]);
   });
 
+  test("are put aside whatever a handler throws", async () => {
+    const { db, take } = await open();
+    await db.student.create({ ...ann, name: "Ann" }).orThrow();
+    const event = await take();
+    const getter = Object.defineProperty(new Error("hidden"), "message", { get: () => Object.create(null) as unknown });
+    const thrown: readonly unknown[] = [
+      undefined,
+      null,
+      Symbol("s"),
+      5n,
+      Object.create(null),
+      Object.assign(new Error(), { message: 5 }),
+      getter,
+    ];
+    for (const error of thrown) {
+      const fail = {
+        on: "student",
+        created: () => {
+          throw error;
+        },
+      } as const;
+      expect(await createStreamHandler(db, { fail }, { ...quick, attempts: 1 })(event)).toEqual(none);
+      const [letter] = await listDeadLetters(db);
+      expect(letter?.error).toEqual({ code: expect.any(String), message: expect.any(String) });
+      await discardDeadLetters(db, { ids: [letter!.id] });
+    }
+  });
+
   test("of facts are put aside and replayed", async () => {
     const { db, table, take } = await open();
     await db.student.create({ ...ann, name: "x" }).orThrow();
