@@ -189,3 +189,30 @@ test("explain says why the row is read", async () => {
   const { notes } = await lab.node("term").update(term, { ends: 2 }).explain();
   expect(notes[0]).toBe('reads "term" first: its schema checks the whole row');
 });
+
+const strict = {
+  zod: z.strictObject({ id: z.string(), starts: z.number(), ends: z.number() }),
+  valibot: v.strictObject({ id: v.string(), starts: v.number(), ends: v.number() }),
+  arktype: type({ "+": "reject", id: "string", starts: "number", ends: "number" }),
+};
+
+describe.each(Object.entries(strict))("a schema of %s that takes no other attributes", (_, schema) => {
+  test.each([
+    { timestamps: true },
+    { timestamps: { created: "made", modified: "changed", as: "date" }, version: true },
+    { timestamps: { modified: false, as: "seconds" } },
+  ])("sees neither version nor times: %o", async (settings) => {
+    await open(schema, settings);
+    await lab
+      .node("term")
+      .create({ ...term, starts: 1, ends: 3 })
+      .orThrow();
+    await lab.node("term").update(term, { ends: 4 }).orThrow();
+    await lab
+      .node("term")
+      .upsert({ ...term, starts: 1, ends: 3 }, { add: { ends: 1 } } as never)
+      .orThrow();
+    const { outcomes } = await lab.transact([lab.node("term").update(term, { starts: 2 })]);
+    expect(outcomes[0]).toMatchObject({ ok: true, row: { ...term, starts: 2, ends: 5 } });
+  });
+});

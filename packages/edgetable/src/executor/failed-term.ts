@@ -9,7 +9,8 @@ import { own } from "../util/row.ts";
 export const isFailedCondition = (error: unknown): error is EdgetableError =>
   isEdgetableError(error) && error.details["fault"] === "ConditionalCheckFailedException";
 
-const isMet = (term: Term, item: Item | undefined): boolean => {
+/** True if a term holds of an item; conditions of the caller's (`where`) are not looked at. */
+export const isMet = (term: Term, item: Item | undefined): boolean => {
   const value = item && "attribute" in term ? own(item, term.attribute) : undefined;
   switch (term.kind) {
     case "absent":

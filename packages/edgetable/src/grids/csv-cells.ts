@@ -32,16 +32,18 @@ const jsonIn = (text: string): unknown => (/^[[{]/.test(text) && text.length <= 
 /** What vendors call a value of another type: "invalid_type" and "invalid_union" of zod, "schema" of valibot, "domain" of arktype. */
 const OTHER_TYPE: ReadonlySet<unknown> = new Set(["invalid_type", "invalid_union", "schema", "domain"]);
 
-/** The fault that a schema finds in an attribute; undefined where it finds none. */
-const faultIn = async (schema: StandardSchema | undefined, name: string, value: unknown): Promise<Fault | undefined> => {
-  if (!schema) return undefined;
+/** The fault that a schema finds in an attribute, or what it makes of the value where it finds none. */
+const judge = async (schema: StandardSchema | undefined, name: string, value: unknown): Promise<Fault | { readonly made: unknown }> => {
+  if (!schema) return { made: value };
   const one = attributeSchemas(schema)?.each[name];
-  const { issues = [] } = await validate(one ?? schema, one ? value : { [name]: value }, `"${name}"`);
+  const result = await validate(one ?? schema, one ? value : { [name]: value }, `"${name}"`);
+  const { issues = [] } = result;
   const stepOf = (step: PropertyKey | { readonly key: PropertyKey } | undefined): unknown => (typeof step === "object" ? step.key : step);
   const issue: (SchemaIssue & { readonly code?: unknown; readonly kind?: unknown }) | undefined = issues.find(
     ({ path }) => one !== undefined || stepOf(path?.[0]) === name,
   );
-  return issue && { message: issue.message, isOfType: OTHER_TYPE.has(issue.code ?? issue.kind) };
+  if (issue) return { message: issue.message, isOfType: OTHER_TYPE.has(issue.code ?? issue.kind) };
+  return { made: one && result.issues === undefined ? result.value : value };
 };
 
 interface Fault {
@@ -50,8 +52,8 @@ interface Fault {
   readonly isOfType: boolean;
 }
 
-/** A cell as the value of an attribute, or why it is none. */
-export type ReadCell = { readonly value: unknown } | { readonly fault: string };
+/** A cell as the value of an attribute, as the schema takes it and as the row holds it (`made`), or why it is none. */
+export type ReadCell = { readonly value: unknown; readonly made: unknown } | { readonly fault: string };
 
 /** Reads cells as values of a node's attributes. Remembers what the last cell of an attribute was read as. */
 export const attributeReader = ({ schema }: AnyNode): ((name: string, text: string) => Promise<ReadCell>) => {
@@ -62,13 +64,13 @@ export const attributeReader = ({ schema }: AnyNode): ((name: string, text: stri
     for (const reading of known ? [known, ...readings] : readings) {
       const value = reading(text);
       if (value === undefined) continue;
-      const fault = await faultIn(schema as StandardSchema | undefined, name, value);
-      if (fault === undefined) {
+      const judged = await judge(schema as StandardSchema | undefined, name, value);
+      if ("made" in judged) {
         learnt.set(name, reading);
-        return { value };
+        return { value, made: judged.made };
       }
       // What a value of the right type lacks says more than that others are of another one.
-      if (!first || (first.isOfType && !fault.isOfType)) first = fault;
+      if (!first || (first.isOfType && !judged.isOfType)) first = judged;
     }
     return { fault: first?.message ?? "it does not fit" };
   };

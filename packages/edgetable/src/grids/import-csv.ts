@@ -4,7 +4,7 @@ import { runOwnJob } from "../client/run-jobs.ts";
 import { nodeWrites } from "../client/writes.ts";
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { addCosts, NO_COST, type RunOptions } from "../executor/call.ts";
-import { backOff } from "../executor/session.ts";
+import { backOff, type CallContext } from "../executor/session.ts";
 import { exactText } from "../keys/template.ts";
 import { checkOptions } from "../util/check-options.ts";
 import { hexHashOf } from "../util/hash-text.ts";
@@ -72,7 +72,7 @@ const writeRow = async ({ pass, job, run }: Writing, row: FittingRow, list: Fiel
   const { model } = pass;
   const { id, existing, attributes, removed, given, document } = row;
   const writes = nodeWrites(model.driver, model.node);
-  const seen = { row: existing ?? attributes, list, document };
+  let seen = { row: existing ?? { ...attributes, ...id }, list, document };
   let asked = given;
   if (!existing) {
     // A new row has the defaults, and no values that could be removed; that a required one is missing is found.
@@ -96,6 +96,8 @@ const writeRow = async ({ pass, job, run }: Writing, row: FittingRow, list: Fiel
     if (!outcome.ok && (outcome.reason === "exists" || outcome.reason === "notFound")) return undefined;
     if (!outcome.ok)
       throw new EdgetableError("execute.notWritten", `the row was not written: ${outcome.reason}`, { details: { ...outcome } });
+    // The values follow the row as it is stored: its schema may have made something else of the cells.
+    if (!existing && outcome.row) seen = { ...seen, row: outcome.row };
   }
   if (values.size === 0) return { values, written: { atomic: undefined, cost: NO_COST, withdraw: async () => NO_COST } };
   const written = await writeValues(model, seen, { values, run, context: model.driver.context(run) });
@@ -145,7 +147,7 @@ const splitRepeats = async (
   for (const one of records) {
     const text = one.cells[place] ?? "";
     const read = await readCell(name, text);
-    const id = exactText("value" in read ? read.value : text);
+    const id = exactText("made" in read ? read.made : text);
     if (seen.has(id)) later.push(one);
     else now.push(one);
     seen.add(id);
@@ -163,6 +165,7 @@ const writeStep = async (writing: Writing, records: readonly Numbered[], bound: 
   const { session } = model.driver;
   let left = records;
   const made = new Set<number>();
+  let limit: CallContext | undefined;
   for (let attempt = 0; left.length > 0; attempt++) {
     job.check();
     const context = model.driver.context({ signal: job.signal });
@@ -201,7 +204,8 @@ const writeStep = async (writing: Writing, records: readonly Numbered[], bound: 
       again.add(row.record);
     }
     left = left.filter(({ record }) => again.has(record));
-    if (left.length > 0 && !(await backOff(session.effects, PAUSES, attempt, model.driver.context({ signal: job.signal }))))
+    limit ??= model.driver.context({ signal: job.signal });
+    if (left.length > 0 && !(await backOff(session.effects, PAUSES, attempt, limit)))
       throw new EdgetableError(
         "execute.conflict",
         "Others kept changing the rows or their fields until the deadline. Call again to resume.",

@@ -146,8 +146,10 @@ const readRecord = async (
   const attributes: Record<string, unknown> = { ...parent };
   const removed: string[] = [];
   const given: Record<string, FieldInput> = {};
+  // A row is named by what its schema makes of the id.
+  const made: Record<string, unknown> = { ...parent };
   const row = (): FittingRow => {
-    const id = Object.fromEntries(node.idFields.map((field) => [field, attributes[field]]));
+    const id = Object.fromEntries(node.idFields.map((field) => [field, made[field]]));
     return { record, id, attributes, removed, given, existing: undefined, document: undefined };
   };
   if (cells.length !== columns.length) {
@@ -168,8 +170,10 @@ const readRecord = async (
         else if (options.empty === "remove") removed.push(name);
       } else {
         const read = await readCell(name, text);
-        if ("value" in read) attributes[name] = read.value;
-        else misfit("value", `${shown(text)} is no ${name}: ${read.fault}`);
+        if ("value" in read) {
+          attributes[name] = read.value;
+          made[name] = read.made;
+        } else misfit("value", `${shown(text)} is no ${name}: ${read.fault}`);
       }
       continue;
     }

@@ -21,6 +21,7 @@ import { isExpired, mayExpire } from "../../requests/decode-item.ts";
 import { keyIfComplete, keyOf, keyOfItem, typeAttributeValue, VERSION } from "../../requests/encode-item.ts";
 import { type Catalog, type EdgeEntry, kindMarks, type NodeEntry, ownerFields, type PartEntry, type Shape } from "../../schema/catalog.ts";
 import { derivedNames } from "../../schema/facts.ts";
+import { timeNames } from "../../schema/timestamps.ts";
 import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import type { Row } from "../../util/row.ts";
@@ -307,7 +308,8 @@ export const passesSchema = ({ catalog, unvalidated, given }: WorkingSet, { kind
   // The schema sees neither what Edgetable keeps in a row, nor its ends or its owner.
   const others = kind === "part" ? ownerFields(catalog, name) : kind === "edge" ? ["from", "to"] : [];
   const row: Record<string, unknown> = { ...changed };
-  for (const field of [...others, ...derivedNames(definition), ...(definition.version ? [VERSION] : [])]) delete row[field];
+  const kept = [...derivedNames(definition), ...timeNames(definition), ...(definition.version ? [VERSION] : [])];
+  for (const field of [...others, ...kept]) delete row[field];
   const id = exactText([kind, name, row]);
   if (given.rows?.[id]) return true;
   unvalidated.push({ id, of: kind, name, row });
