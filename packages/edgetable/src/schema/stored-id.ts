@@ -1,4 +1,4 @@
-import { type Catalog, idPaths, type Shape } from "./catalog.ts";
+import { type Catalog, idPaths, type PartEntry, type Shape } from "./catalog.ts";
 import { hexHashOf } from "../util/hash-text.ts";
 import { mapValues, type Row } from "../util/row.ts";
 
@@ -53,3 +53,10 @@ export const jobIdFrom = (text: string): string => {
   const hash = hexHashOf(text);
   return `${text.slice(0, LONGEST_JOB_ID - hash.length - 1)} ${hash}`;
 };
+
+/**
+ * True if the parts of a kind lie in partitions that their node's id does not tell, so that only an index finds them: it may not
+ * show one that was created a moment before.
+ */
+export const liesApart = ({ index, nodes }: Catalog, { definition, shape }: Pick<PartEntry, "definition" | "shape">): boolean =>
+  shape.keys[index.partitionKey]?.fields.some((field) => !nodes[definition.of]?.idFields.includes(field)) === true;

@@ -7,6 +7,7 @@ import { summarized } from "../derived.ts";
 import type { ItemLayout, Layout } from "../layout.ts";
 import { attributesOf, derivedNames } from "../facts.ts";
 import { attributeNames, attributeSchemas, refuses, type AnySchema } from "../standard-schema.ts";
+import { liesApart } from "../stored-id.ts";
 import { DEGREE_TYPE } from "../system-items.ts";
 import { timeNames } from "../timestamps.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
@@ -174,6 +175,23 @@ export const checkTtl = (catalog: Catalog, report: Report): void => {
     const left = leftBehind(catalog, shape);
     if (left !== undefined)
       report("setting", place, `DynamoDB removes expired items by itself and would leave ${left}. Leave out ttl, or what depends on it.`);
+  }
+};
+
+/** Copies that transactions keep on parts: each has to find all parts of its node at once. */
+export const checkPartCopies = (catalog: Catalog, report: Report): void => {
+  const { copies } = catalog.facts;
+  for (const { name, definition, shape } of Object.values(catalog.parts)) {
+    if (!liesApart(catalog, { definition, shape })) continue;
+    const owner = catalog.nodes[definition.of];
+    const fixed = [...(owner?.idFields ?? []), ...(owner?.definition.immutable ?? [])];
+    for (const { onto, attribute, of, freshness, beyond } of copies)
+      if (onto.kind === "part" && onto.name === name && freshness === "transaction" && beyond !== "job" && !fixed.includes(of))
+        report(
+          "setting",
+          `parts.${name}.copies.${attribute}`,
+          `only an index finds the parts of a node, and it may not show one that was created a moment before: a transaction that changes "${of}" would leave its copy behind. Let a job change the copies (beyond: "job"), which looks twice, or the stream (freshness: "stream").`,
+        );
   }
 };
 

@@ -9,7 +9,7 @@ import { digitsIn, keyIfComplete, keyOf } from "../../../requests/encode-item.ts
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../../../schema/catalog.ts";
 import { endTypes } from "../../../schema/definition.ts";
 import { type CopyFact, COPY_REVISION, isKeptInNode, NODE_REVISION } from "../../../schema/facts.ts";
-import { idIn, jobIdFrom, placeText } from "../../../schema/stored-id.ts";
+import { idIn, jobIdFrom, liesApart, placeText } from "../../../schema/stored-id.ts";
 import { COUNT, HOLDER, JOB_FACTS, JOB_TYPE, KIND, RUNS, UNTIL } from "../../../schema/system-items.ts";
 import { systemKeyItem, systemType } from "../../../schema/system-key-item.ts";
 import { degreeGuard, jobState, ownerText } from "../../../schema/system-keys.ts";
@@ -373,13 +373,13 @@ const spreadOverEdges = (working: WorkingSet, entry: EdgeEntry, what: CopySpread
 };
 
 const spreadOverParts = (working: WorkingSet, entry: PartEntry, what: CopySpread): void => {
-  const { catalog } = working;
-  const { node } = what;
-  const found = listOf(working, { of: { kind: "part", name: entry.name }, what, counter: undefined }) ?? [];
-  if (isTooMuch(working, found, what)) return stageJob(working, { kind: "part", name: entry.name }, what);
+  const [{ catalog }, { name, shape }] = [working, entry];
+  const onto = { kind: "part", name } as const;
+  if (what.byJob && liesApart(catalog, entry)) return stageJob(working, onto, what);
+  const found = listOf(working, { of: onto, what, counter: undefined }) ?? [];
+  if (isTooMuch(working, found, what)) return stageJob(working, onto, what);
   for (const item of found) {
-    const row = { ...decodeItem(catalog, entry.shape, item), ...node.id };
-    const { shape } = entry;
+    const row = { ...decodeItem(catalog, shape, item), ...what.node.id };
     noteRefresh(working, { subject: { kind: "part", entry }, shape, item, row, places: [{ shape, row }] }, what);
   }
 };
