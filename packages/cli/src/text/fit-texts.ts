@@ -1,9 +1,12 @@
 import type { StandardSchema } from "edgetable";
 import { fromJson, isExact, isRow, numberFrom, type Row } from "../output/json.ts";
 
-/** Reads an ISO date such as 2024-05-06 or 2024-05-06T07:08:09Z; undefined if that day or time does not exist. */
+/**
+ * Reads an ISO date such as 2024-05-06 or 2024-05-06T07:08:09Z; undefined if that day or time does not exist, and for a time without
+ * its zone, which would be another moment on another machine.
+ */
 export const isoDate = (text: string): Date | undefined => {
-  const [day] = /^\d{4}-\d{2}-\d{2}(?=T|$)/.exec(text) ?? [];
+  const [day] = /^\d{4}-\d{2}-\d{2}(?=T.*(?:Z|[+-]\d{2}:?\d{2})$|$)/.exec(text) ?? [];
   if (day === undefined) return undefined;
   const date = new Date(text);
   // JavaScript reads the 30th of February as the 1st of March.

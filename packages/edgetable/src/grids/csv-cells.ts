@@ -12,8 +12,8 @@ const readings: readonly ((text: string) => unknown)[] = [
   (text) => (/^[+-]?\d+$/.test(text) ? BigInt(text) : undefined),
   (text) => (/^(?:true|false)$/i.test(text) ? /^true$/i.test(text) : undefined),
   (text) => {
-    // JavaScript reads the 30th of February as the 1st of March.
-    const date = /^\d{4}-\d{2}-\d{2}(?=T|$)/.test(text) ? new Date(text) : undefined;
+    // JavaScript reads the 30th of February as the 1st of March, and a time without its zone as one of this machine's.
+    const date = /^\d{4}-\d{2}-\d{2}(?:T.*(?:Z|[+-]\d{2}:?\d{2}))?$/.test(text) ? new Date(text) : undefined;
     return date && !Number.isNaN(date.getTime()) && new Date(`${text.slice(0, 10)}T12:00:00Z`).toISOString().startsWith(text.slice(0, 10))
       ? date
       : undefined;

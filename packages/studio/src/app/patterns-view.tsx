@@ -16,7 +16,9 @@ type Parameters = Readonly<Record<string, unknown>>;
 /** What a person typed, as a value like the example's; undefined if it is not of that type. */
 const readAs = (text: string, example: unknown): unknown => {
   if (typeof example === "string") return text;
-  if (isRow(example) && "$date" in example) return Number.isNaN(Date.parse(text)) ? undefined : { $date: new Date(text).toISOString() };
+  // A time without its zone would be one of the browser's.
+  const isDate = /^[^T]*$|(?:Z|[+-]\d{2}:?\d{2})$/.test(text) && !Number.isNaN(Date.parse(text));
+  if (isRow(example) && "$date" in example) return isDate ? { $date: new Date(text).toISOString() } : undefined;
   if (isRow(example) && "$bigint" in example) return /^-?\d+$/.test(text) ? { $bigint: text } : undefined;
   try {
     const value: unknown = JSON.parse(text);
