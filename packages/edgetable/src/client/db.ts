@@ -1,5 +1,7 @@
 import type { Catalog } from "../schema/catalog.ts";
 import { exactText } from "../keys/template.ts";
+import { checkId } from "../schema/check-values.ts";
+import { namesIn } from "../util/check-options.ts";
 import { mapValues, type Row } from "../util/row.ts";
 import { batchOf, type Batch } from "./batch.ts";
 import { openDriver, type ConnectOptions } from "./connect.ts";
@@ -153,8 +155,8 @@ const asOf = (driver: Driver): ((tenant: Row) => object) => {
   let guard: Promise<typeof Guard> | undefined;
   let plan: Driver["plan"] | undefined;
   return (given) => {
+    const tenant = { ...checkId("tenant", namesIn(given), given) };
     const name = exactText(given);
-    const tenant = { ...given };
     const send: Session["send"] = async (...request) =>
       (await (guard ??= import("../executor/tenant-guard.ts"))).sendAs(session, tenant, request);
     // Only the connection that it was made from closes the sockets.

@@ -141,7 +141,7 @@ const explainHydrate = (catalog: Catalog, step: HydrateStep, rows: number): read
   ];
 };
 
-const notesOf = (plan: ReadPlan, limit: number | undefined): readonly string[] => {
+const notesOf = (catalog: Catalog, { plan, limit, binding }: ExplainRequest): readonly string[] => {
   const notes: string[] = [];
   if (limit !== undefined && plan.sources.some((source) => source.kind === "query" && !passesAll(plan, source)))
     notes.push(
@@ -151,7 +151,7 @@ const notesOf = (plan: ReadPlan, limit: number | undefined): readonly string[] =
     if (source.kind !== "query") continue;
     if (source.filter.length > 0)
       notes.push(`filters ${[...new Set(pathsOf(source.filter))].join(", ")} after reading: items that do not match cost read units too`);
-    if (source.scatter)
+    if (source.scatter && partitionsOf(catalog, source, binding).length > 1)
       notes.push(
         `reads ${source.scatter.only ? `the shards ${source.scatter.only.join(", ")}` : "each shard"} of ${source.index ?? "the table"} and merges them: one Query for each, even if a shard is empty`,
       );
@@ -227,7 +227,7 @@ export const explainRead = (catalog: Catalog, request: ExplainRequest): ReadExpl
     requests,
     consistency: plan.consistency,
     cost,
-    notes: sources.length > 0 ? notesOf(plan, request.limit) : [CONTRADICTION],
+    notes: sources.length > 0 ? notesOf(catalog, request) : [CONTRADICTION],
   };
   const logical = logicalPlanOf(plan);
   return { kind: "read", ...(logical ? { logical } : {}), ...explained, ...(alternatives ? { alternatives } : {}) };

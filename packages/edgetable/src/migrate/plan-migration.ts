@@ -466,7 +466,7 @@ export const planMigration = (given: MigrationGround, { inPlace, again }: PlanSe
       ? []
       : rekeyed.map(
           (what) =>
-            `The keys of ${what} change: processes with the recorded model would miss items that have new keys. Declare the new keys as an index of another name, or pass inPlace if no process with the recorded model reads them.`,
+            `The keys of ${what} change: processes with the recorded model would miss items that have new keys. Declare the new keys as an index, or what has them, under another name; or pass inPlace if no process with the recorded model reads them.`,
         )),
   ];
   return {

@@ -84,12 +84,14 @@ const leadingOf = (index: Index, shape: Shape): readonly string[] =>
     .flatMap((attribute) => shape.keys[attribute]?.parts ?? [])
     .flatMap((part) => (part.kind === "field" && part.format.kind !== "shard" ? [part.path] : []));
 
-/** The fields by which the keys of an index find a shape's items, in order; none where the keys begin with an id. */
+/** The fields by which the keys of an index find a shape's items, in order; none where the keys begin with a whole id, or with an end's. */
 const foundBy = (catalog: Catalog, index: Index, shape: Shape): readonly string[] => {
   const ids = new Set(idFields(catalog, shape));
   const divided = leadingOf(index, shape);
   const sorted = index.sortKeys.flatMap((attribute) => shape.keys[attribute]?.fields ?? []);
-  return divided.some((path) => ids.has(path)) ? [] : [...new Set([...divided, ...sorted])].filter((path) => !ids.has(path));
+  const named = divided.filter((path) => ids.has(path)).length;
+  if (named > 0 && (named === ids.size || shape.kind === "edge")) return [];
+  return [...new Set([...divided, ...sorted.filter((path) => !ids.has(path))])];
 };
 
 /** The fields that a search compares, by which an index would have to find it. */
@@ -191,6 +193,12 @@ const refuse = (catalog: Catalog, search: Search): never => {
   for (const [index, fields] of others) if (fields.length === 0) others.delete(index);
   const found = (how: string): string =>
     [...others].map(([index, paths]) => `; "${index}" does by ${how}${paths.map((path) => `"${path}"`).join(", then ")}`).join("");
+  const named = asked.length === 0 && shape ? catalog.indexes.find(({ name }) => name === search.index) : undefined;
+  const leading = named && shape ? leadingOf(named, shape) : [];
+  if (leading.length === ids.length && leading.every((path) => ids.includes(path)) && ids.length > 0)
+    throw noIndex(search, `${where} "${search.name}" but by its id, ${quoted(leading)}. Get it by its id, or scan() the table for all.`);
+  if (leading.length > 0)
+    throw noIndex(search, `${where} "${search.name}" without ${quoted(leading)}, with which its keys begin. Give that in where().`);
   const whole = asked.length === 0 && [...others.keys()].find((index) => allCandidates(catalog, { ...search, index }).length > 0);
   if (whole) {
     const instead = `${found("a value other than null, a range or a prefix of ")}. Ask by that, or for all that it holds: using("${whole}").`;
@@ -207,12 +215,6 @@ const refuse = (catalog: Catalog, search: Search): never => {
       `${where} "${search.name}"${by} alone: "${index.name}" needs ${missing} too. Give it in where(), or declare an index that begins with ${quoted(asked.slice(0, 1))}.`,
     );
   }
-  const named = asked.length === 0 && shape ? catalog.indexes.find(({ name }) => name === search.index) : undefined;
-  const leading = named && shape ? leadingOf(named, shape) : [];
-  if (leading.length > 0 && leading.every((path) => ids.includes(path)))
-    throw noIndex(search, `${where} "${search.name}" but by its id, ${quoted(leading)}. Get it by its id, or scan() the table for all.`);
-  if (leading.length > 0)
-    throw noIndex(search, `${where} "${search.name}" without ${quoted(leading)}, with which its keys begin. Give that in where().`);
   throw noIndex(search, `${where} "${search.name}"${by}${found("")}. ${declaration(catalog, search, others)}`);
 };
 

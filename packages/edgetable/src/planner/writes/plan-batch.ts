@@ -69,7 +69,8 @@ export const planBatch = (catalog: Catalog, writes: readonly LogicalWrite[], ima
       for (const need of plan.reads) reads.set(need.id, need);
       continue;
     }
-    if (plan.kind === "needs") return failInBatch(write, call, `first has to read: ${plan.reads.map((need) => need.reason).join("; ")}`);
+    if (plan.kind === "needs")
+      return failInBatch(write, call, `first has to read: ${[...new Set(plan.reads.map((need) => need.reason))].join("; ")}`);
     for (const { item } of plan.items) {
       const why = whyNotByItem(catalog, item);
       if (why !== undefined) failInBatch(write, call, why);
