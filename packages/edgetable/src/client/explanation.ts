@@ -193,6 +193,8 @@ const explainMarker = (catalog: Catalog, marker: MarkerStep, { plan, binding }: 
 
 const explainSteps = (catalog: Catalog, request: ExplainRequest): readonly ExplainedRequest[] =>
   request.plan.sources.flatMap((source) => {
+    if (source.kind === "query" && source.identity && request.rows)
+      return request.rows.flatMap((row) => explainQuery(catalog, source, { ...request, binding: { row, values: [] } }) ?? []);
     if (source.kind === "query") return explainQuery(catalog, source, request) ?? [];
     const shape = defined(catalog.shapesById[source.shapes[0] ?? ""], "shape");
     const keys = distinctKeys(askedKeys(catalog, source, request.rows ?? [request.binding.row]));

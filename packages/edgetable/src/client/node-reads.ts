@@ -107,13 +107,6 @@ const getNodes =
       binding: { row: {}, values: [] },
       rows,
     };
-    if (request.plan.sources[0]?.kind === "query") {
-      throw new EdgetableError(
-        "plan.unsupported",
-        `The key of "${entry.name}" holds more than its id: give the rest by { given }, or get one at a time.`,
-        { details: { node: entry.name } },
-      );
-    }
     return readCall(driver, request, (found) => {
       const byId = new Map(found.map((one) => [idText(entry, one.row), onlySelected(state.select, one.row)]));
       return rows.map((row) => byId.get(idText(entry, row)));

@@ -80,6 +80,8 @@ export interface QueryStep {
   /** Attributes to ask for and no others, where a walk needs no more than an edge's end. */
   readonly attributes?: readonly string[] | undefined;
   readonly counts: boolean;
+  /** Of a read of one row by its id: the fields in which a row that is found has to be the one that is asked for. */
+  readonly identity?: readonly string[] | undefined;
   /** The rows that the key condition is expected to find, and the bytes of one: for predictions. */
   readonly expect: { readonly rows: number; readonly bytes: number };
   /** Other ways to the same rows, which are predicted to cost at least as much, the cheapest first. */

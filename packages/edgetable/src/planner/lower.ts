@@ -3,7 +3,7 @@ import { type Condition, pathsOf } from "../ir/condition.ts";
 import type { Expand, Hydrate, LogicalPlan, Lookup, Parts, Search } from "../ir/logical-plan.ts";
 import type { AccessStep, HydrateStep, QueryStep, ReadPlan, SortCondition } from "../ir/physical-plan.ts";
 import { growthOf } from "../keys/template.ts";
-import { type Catalog, keyAttributes, needsIdentity, targetFields } from "../schema/catalog.ts";
+import { type Catalog, idPaths, keyAttributes, needsIdentity, type Shape, targetFields } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import { isKeyDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
 import { checkOwnPartition, choicesFor, choosePath, searchesOf, searchingOf, type Planning } from "./choose-path.ts";
@@ -57,35 +57,35 @@ const lowerLeaf = (planning: Planning, leaf: Expand | Parts | Search): QueryStep
 
 const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
   const { name, of, many, consistent, select } = lookup;
-  if (of === "edge") {
-    const { shapes } = defined(catalog.edges[name], "edge");
-    return { kind: "get", shapes: shapes.map(({ id }) => id), many, consistent, ...(select ? { select } : {}) };
-  }
-  const { shape } = defined((of === "node" ? catalog.nodes : catalog.parts)[name], of);
+  const shapes =
+    of === "edge" ? defined(catalog.edges[name], "edge").shapes : [defined(catalog.ends[name] ?? catalog.parts[name], of).shape];
+  const [shape] = shapes as [Shape];
   const node = of === "node" ? catalog.nodes[name] : undefined;
   if (node?.definition.stored === false) {
     throw new EdgetableError("plan.unsupported", `"${name}" has no item of its own (stored: false): read its edges instead.`, {
       details: { node: name },
     });
   }
-  const given = [...(node?.idFields ?? []), ...lookup.given];
-  if (!node || isKeyDetermined(catalog, shape, new Set(given)))
-    return { kind: "get", shapes: [shape.id], many, consistent, ...(select ? { select } : {}) };
-  // A node whose sort key holds more than its id is found by a Query of its partition.
-  checkOwnPartition(catalog, name, given);
+  const ids = idPaths(catalog, shape);
+  const known = new Set([...ids, ...lookup.given]);
+  if (shapes.length > 1 || isKeyDetermined(catalog, shape, known))
+    return { kind: "get", shapes: shapes.map(({ id }) => id), many, consistent, ...(select ? { select } : {}) };
+  // A row whose sort key holds more than its id is found by a Query of its partition.
+  if (node) checkOwnPartition(catalog, name, [...known]);
   const path: AccessPath = {
     index: catalog.index,
     shapes: [shape],
     partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
     equal: [],
-    prefix: sortPrefix(defined(shape.keys[catalog.index.sortKey ?? ""], "sort key"), new Set(given)),
-    fixes: new Set(given),
+    prefix: sortPrefix(defined(shape.keys[catalog.index.sortKey ?? ""], "sort key"), known),
+    fixes: known,
     folds: new Map(),
     scatters: undefined,
     sharesPrefix: true,
   };
+  const asked = select && [...new Set([...select, ...ids.map((id) => id.split(".")[0]!)])];
   const expect = { rows: 1, bytes: shape.bytes };
-  return queryStep(path, [], { known: [], filter: [], forward: true, consistent, select, expect });
+  return { ...queryStep(path, [], { known: [], filter: [], forward: true, consistent, select: asked, expect }), identity: ids };
 };
 
 /** What a plan reads, before anything is made of the rows. */

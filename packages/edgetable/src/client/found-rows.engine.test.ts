@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
+import { defineGraph, edge, node, part } from "../index.ts";
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await openEngine();
+});
+afterAll(() => engine.close());
+
+const text = z.string();
+
+/** Sort keys that hold an attribute beside the id: of tickets that share their team's partition, of steps, and of edges. */
+const graphOf = (table: string) =>
+  defineGraph({
+    table,
+    nodes: {
+      user: node({ key: "USER#{userId}", schema: z.object({ userId: text }) }),
+      ticket: node({ key: "TEAM#{team}#{no}", schema: z.object({ team: text, no: text, status: text, title: text }) }),
+    },
+    parts: {
+      step: part({ of: "user", key: "STEP#{stepId}", schema: z.object({ stepId: text, at: text, title: text }) }),
+    },
+    edges: {
+      owns: edge({ from: "user", to: "ticket" }),
+      does: edge({ from: "ticket", to: "step", ends: "unchecked" }),
+      knows: edge({ from: "user", to: "user", stored: "twice", schema: z.object({ since: text, how: text }) }),
+    },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { reverse: { partitionKey: "G1", sortKey: "G2" } },
+      nodes: { ticket: { keys: { PK: "TEAM#{team}", SK: "TICKET#{status}#{no}" } } },
+      parts: { step: { keys: { SK: "STEP#{at}#{stepId}" } } },
+      edges: {
+        owns: { keys: { SK: "OWNS#{to.team}#{to.no}", G1: "TICKET#{to.team}#{to.no}", G2: "{from}" } },
+        does: { keys: { PK: "DOES#{from.team}#{from.no}", SK: "{to.userId}#{to.stepId}" } },
+        knows: { keys: { SK: "KNOWS#{since}#{to}" }, mirror: { keys: { SK: "KNOWN#{since}#{from}" } } },
+      },
+    },
+  });
+
+const open = async (name: string) => {
+  const db = graphOf(engine.freshTableName(name)).connect({ transport: engine.transport });
+  await db.table.create();
+  for (const userId of ["a", "b", "c"]) await db.user.create({ userId }).orThrow();
+  for (const [no, status] of [
+    ["1", "open"],
+    ["2", "done"],
+    ["3", "open"],
+    ["10", "done"],
+  ] as const)
+    await db.ticket.create({ team: "t", no, status, title: `T${no}` }).orThrow();
+  for (const [stepId, at] of [
+    ["x", "2"],
+    ["y", "1"],
+  ] as const)
+    await db.step.create({ userId: "a" }, { stepId, at, title: `S${stepId}` }).orThrow();
+  await db.knows.link({ userId: "a" }, { userId: "b" }, { since: "2020", how: "work" }).orThrow();
+  await db.knows.link({ userId: "a" }, { userId: "c" }, { since: "2019", how: "school" }).orThrow();
+  return db;
+};
+
+describe("a row whose sort key holds more than its id", () => {
+  test("is found among the others of its partition: a node", async () => {
+    const db = await open("foundNodes");
+    const ticket = (no: string) => ({ team: "t", no });
+    for (const no of ["1", "2", "3", "10"]) expect(await db.ticket.get(ticket(no))).toMatchObject({ no, title: `T${no}` });
+    expect(await db.ticket.get(ticket("9"))).toBeUndefined();
+    expect(await db.ticket.get({ team: "u", no: "1" })).toBeUndefined();
+    expect(await db.ticket(ticket("3")).get({ consistent: true })).toMatchObject({ title: "T3" });
+    expect(await db.ticket.get(ticket("2"), { select: ["title"] })).toEqual({ title: "T2" });
+    expect(await db.ticket.get(ticket("2"), { given: { status: "done" } })).toMatchObject({ title: "T2" });
+    const many = await db.ticket.getMany([ticket("10"), ticket("9"), ticket("1")]);
+    expect(many.map((one) => one?.title)).toEqual(["T10", undefined, "T1"]);
+    const { requests } = await db.ticket.getMany([ticket("10"), ticket("1")]).explain();
+    expect(requests.map(({ operation }) => operation)).toEqual(["Query", "Query"]);
+    for (const no of ["3", "2"]) await db.owns.link({ userId: "a" }, ticket(no)).orThrow();
+    const titles = (rows: readonly ({ readonly title: string } | undefined)[]) => rows.map((one) => one?.title);
+    expect(titles(await db.user({ userId: "a" }).out("owns").nodes())).toEqual(["T2", "T3"]);
+    expect(titles((await db.user({ userId: "a" }).walk().out("owns").nodes()).items)).toEqual(["T2", "T3"]);
+  });
+
+  test("is found by its id: a part", async () => {
+    const db = await open("foundParts");
+    const a = { userId: "a" };
+    expect(await db.step.get(a, { stepId: "x" })).toMatchObject({ at: "2", title: "Sx" });
+    expect(await db.step.get(a, { stepId: "y" }, { select: ["title"] })).toEqual({ title: "Sy" });
+    expect(await db.step.get(a, { stepId: "z" })).toBeUndefined();
+    expect(await db.step({ ...a, stepId: "y" }).get()).toMatchObject({ title: "Sy" });
+    const many = await db.step.getMany(a, [{ stepId: "y" }, { stepId: "z" }, { stepId: "x" }]);
+    expect(many.map((one) => one?.title)).toEqual(["Sy", undefined, "Sx"]);
+    await db.does.link({ team: "t", no: "1" }, { ...a, stepId: "x" }).orThrow();
+    await db.does.link({ team: "t", no: "1" }, { ...a, stepId: "z" }).orThrow();
+    const { value, missing } = await db.ticket({ team: "t", no: "1" }).out("does").entries().report();
+    expect(value.map((one) => one.node?.title)).toEqual(["Sx", undefined]);
+    expect(missing).toEqual([{ ...a, stepId: "z" }]);
+    const walked = await db.user({ userId: "a" }).walk().out("owns").out("does").nodes();
+    expect(walked.items).toEqual([]);
+    await db.owns.link(a, { team: "t", no: "1" }).orThrow();
+    const { items } = await db.user(a).walk().out("owns").out("does").nodes();
+    expect(items.map(({ title }) => title)).toEqual(["Sx"]);
+  });
+
+  test("is found by its ends: an edge", async () => {
+    const db = await open("foundEdges");
+    const [a, b, c] = [{ userId: "a" }, { userId: "b" }, { userId: "c" }];
+    expect(await db.knows.get(a, b)).toEqual({ from: a, to: b, since: "2020", how: "work" });
+    expect(await db.knows.get(a, c, { select: ["how"] })).toEqual({ from: a, to: c, how: "school" });
+    expect(await db.knows.get(b, a)).toBeUndefined();
+    expect(await db.user(a).has("knows", c)).toBe(true);
+    expect(await db.user(c).has("knows", a)).toBe(false);
+    expect((await db.knows.getMany(a, [c, a, b])).map(({ to }) => to)).toEqual([c, b]);
+    expect((await db.knows.getMany(a, [c, b], { where: { how: "work" } })).map(({ to }) => to)).toEqual([b]);
+    await db.knows.relink(a, b, { since: "2018" }).orThrow();
+    expect(await db.knows.get(a, b)).toMatchObject({ since: "2018" });
+  });
+});
