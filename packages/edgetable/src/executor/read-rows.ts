@@ -1,6 +1,6 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import type { ReadPlan, QueryStep } from "../ir/physical-plan.ts";
-import { inKeysCase, sameValue } from "../keys/template.ts";
+import { sameValue } from "../keys/template.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import { decodeItem, type decodeOwn, driftedFields, refers, shapeOf } from "../requests/decode-item.ts";
@@ -11,7 +11,7 @@ import { type Catalog, type Shape, tableAndIndexKeys } from "../schema/catalog.t
 import type { AttributeValue, Item, Operation, Key, QueryInput, QueryOutput } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { jsonText } from "../util/json-text.ts";
-import { type Row, valueAt } from "../util/row.ts";
+import type { Row } from "../util/row.ts";
 import type { ParseRow } from "./parse-rows.ts";
 import type { PageSpending, ReadStop, Turn } from "./read-budget.ts";
 import type { CallContext, Session } from "./session.ts";
@@ -195,23 +195,18 @@ export const startKeyOf = (catalog: Catalog, step: QueryStep, item: Item): Key =
 export const sortTextOf = ({ sortKey }: QueryStep, item: Item): string =>
   (sortKey === undefined ? undefined : keyTextOf(item[sortKey])) ?? "";
 
-/** True if a row is the one that is asked for, in whatever case the table's keys hold its id. */
-const isAsked = (identity: readonly string[], [{ folded }, row]: readonly [Shape, Row], asked: Row): boolean =>
-  identity.every((path) => sameValue(inKeysCase(folded[path], valueAt(row, path)), inKeysCase(folded[path], valueAt(asked, path))));
-
 /** The rows of a source's items: those of its shapes for which the conditions hold that are checked in memory. */
 export const acceptItems = (run: ReadRun, source: number, items: readonly Item[]): Found[] => {
   const { plan, session, binding, filters } = run;
   const { catalog } = session;
-  const step = plan.sources[source] as QueryStep;
-  const shapes = shapesOf(catalog, step.shapes);
+  const shapes = shapesOf(catalog, (plan.sources[source] as QueryStep).shapes);
   const found: Found[] = [];
   for (const item of items) {
     const shape = shapeOf(catalog, shapes, item);
     const row = shape && readRow(run, [shape, item]);
-    if (!row || !refers(shape, row) || (step.identity && !isAsked(step.identity, [shape, row], binding.row))) continue;
+    if (!row || !refers(shape, row)) continue;
     if (plan.filter?.conditions.some((condition) => !filters?.holds(condition, row, binding.values))) continue;
-    const given = run.parse ? run.parse({ shape, row, item }, step) : row;
+    const given = run.parse ? run.parse({ shape, row, item }, plan.sources[source]) : row;
     if (given) found.push({ shape, row: given, item, source });
   }
   return found;

@@ -211,12 +211,6 @@ const readSources = async (run: ReadRun, from: Position): Promise<Rows> => {
   }
 };
 
-/** Finds rows by their ids, each by a Query of its own, in the order of the ids. */
-const readEach = async (run: ReadRun, rows: readonly Row[], from: Position): Promise<Rows> => {
-  const read = await Promise.all(rows.map(async (row) => readSources({ ...run, binding: { row, values: [] } }, from)));
-  return { found: read.flatMap(({ found }) => found), next: undefined };
-};
-
 const endOf = ({ ends }: HydrateStep, { source }: Found): "from" | "to" => defined(ends[source], "the end of a source");
 
 /** Adds to each edge the node at its far end. */
@@ -328,7 +322,7 @@ export const readAll = async (session: Session, request: ReadRequest, context: C
   if (!first) throw new EdgetableError("invariant", "a read plan without a source: a defect of edgetable");
   let rows: Rows;
   if (first.kind === "get") rows = await readGets(run, first, request.rows ?? [binding.row]);
-  else if (first.identity && request.rows) rows = await readEach(run, request.rows, from);
+  else if (first.identity) rows = await (await import("./found-rows.ts")).findRows(run, first.identity, request.rows ?? [binding.row]);
   else if (plan.merged) rows = await (await merging()).readMerged(run, [...plan.sources.keys()], from);
   else rows = await readSources(run, from);
   if (plan.hydrate) await hydrate({ ...run, context }, rows.found, request.findNode);

@@ -257,12 +257,6 @@ export const idPaths = (catalog: Catalog, shape: Shape, ends: readonly End[] = B
   return [...ends.flatMap((end) => endPaths(catalog, shape, end)), ...(catalog.edges[shape.definition]?.key ?? [])];
 };
 
-/** The fields that the table key of a shape's items takes beside what identifies them: an id alone does not tell the key. */
-export const fieldsBesideId = (catalog: Catalog, shape: Shape): readonly string[] => {
-  const ids = idPaths(catalog, shape);
-  return keyAttributes(catalog.index).flatMap((attribute) => shape.keys[attribute]?.fields.filter((path) => !ids.includes(path)) ?? []);
-};
-
 /** The key attributes of an index that a shape computes, at least two: an item is in the index only with all of them. */
 export type IndexEntry = readonly string[];
 

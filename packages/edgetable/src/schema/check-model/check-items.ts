@@ -1,15 +1,5 @@
 import { hasShard, keyBytes, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
-import {
-  definitionOf,
-  endPaths,
-  fieldsBesideId,
-  idPaths,
-  keyAttributes,
-  matchesDiffer,
-  type Catalog,
-  type Shape,
-  typesDiffer,
-} from "../catalog.ts";
+import { definitionOf, endPaths, idPaths, keyAttributes, matchesDiffer, type Catalog, type Shape, typesDiffer } from "../catalog.ts";
 import { degreeLimit } from "../definition.ts";
 import type { CopyFact, DerivedFact } from "../facts.ts";
 import { attributeNames } from "../standard-schema.ts";
@@ -205,6 +195,12 @@ const checkFills = (catalog: Catalog, shape: Shape, report: Report): void => {
         `${kept} goes by "${field}", and sees no change of what fills it. Name what fills it there${kept === "unique" ? "" : ', or let the stream keep it (freshness: "stream")'}.`,
       );
   }
+};
+
+/** The fields that the table key of a shape's items takes beside what identifies them: an id alone does not tell the key. */
+const fieldsBesideId = (catalog: Catalog, shape: Shape): readonly string[] => {
+  const ids = idPaths(catalog, shape);
+  return keyAttributes(catalog.index).flatMap((attribute) => shape.keys[attribute]?.fields.filter((path) => !ids.includes(path)) ?? []);
 };
 
 /** Facts that writes of other rows keep in a node, or take from it: they know its id, and have to know its key. */

@@ -1,4 +1,4 @@
-import { type Catalog, fieldsBesideId } from "../../../schema/catalog.ts";
+import type { Catalog } from "../../../schema/catalog.ts";
 import { degreeLimit } from "../../../schema/definition.ts";
 import { isSpread } from "../../../schema/facts.ts";
 import { defined } from "../../../util/invariant.ts";
@@ -14,6 +14,7 @@ import {
   type Subject,
   type WorkingSet,
 } from "../working-set.ts";
+import { isKeyDetermined } from "../../access-path.ts";
 import { timesLookAt, versionLooksAt } from "./computed-attributes.ts";
 import { isSameNode, shapeBetween } from "./edge-copies.ts";
 import { requiredNodes } from "./required-nodes.ts";
@@ -42,7 +43,9 @@ const rareRules: readonly RareRule[] = [
   },
   {
     concerns: (catalog) =>
-      Object.values(catalog.ends).some(({ shape, definition }) => definition.stored !== false && fieldsBesideId(catalog, shape).length > 0),
+      Object.values(catalog.ends).some(
+        ({ shape, definition, idFields }) => definition.stored !== false && !isKeyDetermined(catalog, shape, new Set(idFields)),
+      ),
     load: async () => (await import("./found-nodes.ts")).foundNodes,
   },
   {
