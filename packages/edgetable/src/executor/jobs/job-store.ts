@@ -24,7 +24,10 @@ export interface Job {
   readonly kind: JobKind;
   /** Whether a process is running it, as far as its lease tells. */
   readonly running: boolean;
-  /** Milliseconds since 1970 until which the lease is valid. */
+  /**
+   * Milliseconds since 1970 until which the lease is valid: as its holder wrote, or until nobody has renewed it for its duration
+   * since this process saw it first, if that is earlier.
+   */
   readonly leasedUntil: number;
   /** How often it was begun or resumed. */
   readonly runs: number;
@@ -72,8 +75,53 @@ const encodeFacts = (facts: JobFacts): AttributeValue => {
   return { M: values };
 };
 
+/** A lease as a process has seen it, unchanged since. */
+interface Sighting {
+  readonly holder: string;
+  readonly until: number;
+  /** When it was seen first, by the clock of this process. */
+  readonly since: number;
+}
+
+const sightings = new WeakMap<Session["effects"], Map<string, Sighting>>();
+
+/** Leases of jobs that have ended are forgotten now and then. */
+const MOST_SIGHTINGS = 1000;
+
+const seenBy = ({ effects }: Session): Map<string, Sighting> => {
+  let seen = sightings.get(effects);
+  if (!seen) sightings.set(effects, (seen = new Map()));
+  return seen;
+};
+
+/** The text that names a holder ends with the duration of its lease. */
+const holderName = (token: string, duration: number): string => `${token} ${duration}`;
+
+/** When a lease is out that nobody renews, by the clock of this process; never for one of an earlier build, which tells no duration. */
+const outAt = ({ holder, since }: Sighting): number => since + Number(holder.split(" ")[1] ?? Number.POSITIVE_INFINITY);
+
+/** Notes a lease, and tells until when it is valid. The holder's clock may be ahead. */
+const watchLease = (session: Session, item: Item, id: string): number => {
+  const [holder, until] = [textIn(item[HOLDER]), numberIn(item[UNTIL])];
+  const seen = seenBy(session);
+  let known = seen.get(`${session.catalog.table} ${id}`);
+  if (known?.holder !== holder || known.until !== until) {
+    known = { holder, until, since: session.effects.now() };
+    if (seen.size >= MOST_SIGHTINGS) seen.clear();
+    seen.set(`${session.catalog.table} ${id}`, known);
+  }
+  return Math.max(0, Math.min(until, outAt(known)));
+};
+
+/** A lease that is valid by its holder's clock, and that nobody has renewed for its duration as this process has watched it. */
+const abandonedLease = (session: Session, id: string): Sighting | undefined => {
+  const known = seenBy(session).get(`${session.catalog.table} ${id}`);
+  const now = session.effects.now();
+  return known && known.until >= now && outAt(known) < now ? known : undefined;
+};
+
 const readJob = (session: Session, item: Item, id: string): Job => {
-  const leasedUntil = Math.max(0, numberIn(item[UNTIL]));
+  const leasedUntil = watchLease(session, item, id);
   const stored = item[JOB_FACTS];
   const facts: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(stored && "M" in stored ? stored.M : {}))
@@ -130,7 +178,7 @@ export const newLease = (session: Session, { id, kind, duration, facts }: Omit<L
   return {
     job: { id, kind, running: true, leasedUntil: until, runs: 1, facts },
     key: systemKeyItem(session.catalog, jobState(id)),
-    holder: newToken(session),
+    holder: holderName(newToken(session), duration),
     duration,
     until,
   };
@@ -157,7 +205,8 @@ const encode = (session: Session, step: UpdateStep | DeleteStep): UpdateItemInpu
 const isOurs = ({ holder }: Lease) => ({ kind: "equals", attribute: HOLDER, value: { S: holder }, failure: FAILED }) as const;
 
 /**
- * Takes a job's lease if no process holds it.
+ * Takes a job's lease if no process holds it: its time is over by this process's clock, or nobody has renewed it for its duration
+ * while this process has looked at it again and again. Of a holder whose clock is ahead, the second is the earlier one.
  *
  * @throws {job.busy} while another process holds it
  * @throws {job.mismatch} when the name belongs to a job of another kind
@@ -167,12 +216,18 @@ export const takeLease = async (session: Session, request: LeaseRequest, context
   const { id, kind, facts, resumes } = request;
   const lease = newLease(session, request);
   const now = session.effects.now();
+  const abandoned = abandonedLease(session, id);
   const taking: UpdateStep = {
     kind: "update",
     key: lease.key,
     shape: undefined,
     terms: [
-      { kind: "below", attribute: UNTIL, limit: now, failure: FAILED },
+      ...(abandoned
+        ? ([
+            { kind: "equals", attribute: HOLDER, value: { S: abandoned.holder }, failure: FAILED },
+            { kind: "equals", attribute: UNTIL, value: { N: String(abandoned.until) }, failure: FAILED },
+          ] as const)
+        : ([{ kind: "below", attribute: UNTIL, limit: now, failure: FAILED }] as const)),
       { kind: "equals", attribute: KIND, value: { S: kind }, orAbsent: !resumes, failure: FAILED },
     ],
     changes: {
