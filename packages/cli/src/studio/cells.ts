@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { WireCell } from "@edgetable/studio";
 import type { StandardSchema } from "edgetable";
 import { usageError } from "../failure.ts";
-import { fromJson, type Row, toExactJson } from "../output/json.ts";
+import { fromJson, isRow, type Row, toExactJson } from "../output/json.ts";
 import { fitTexts, isoDate, problemsOf } from "../text/fit-texts.ts";
 
 /** A value as a cell shows it. */
@@ -171,14 +171,16 @@ export const readCell = async (schema: StandardSchema | undefined, name: string,
 export const isSame = (one: unknown, other: unknown): boolean =>
   (one === undefined) === (other === undefined) && isDeepStrictEqual(fromJson(toExactJson([one])), fromJson(toExactJson([other])));
 
+/** A cell as a page sends it. @throws {cli.usage} for anything else */
+export const cellIn = (name: string, cell: unknown): WireCell => {
+  if (cell === null || (isRow(cell) && (typeof cell["text"] === "string" || "value" in cell))) return cell as WireCell;
+  throw usageError(`The cell "${name}" must be null, { "text": … } or { "value": … }.`);
+};
+
 /** What a cell holds after a change: null removes, and so does an empty text, unless the cell held a text. */
-export const cellOf = async (
-  schema: StandardSchema | undefined,
-  name: string,
-  cell: WireCell | undefined,
-  was: unknown,
-): Promise<unknown> => {
-  if (cell === null || cell === undefined) return undefined;
+export const cellOf = async (schema: StandardSchema | undefined, name: string, given: unknown, was: unknown): Promise<unknown> => {
+  const cell = cellIn(name, given);
+  if (cell === null) return undefined;
   if (!("text" in cell)) return cell.value;
   return cell.text === "" && typeof was !== "string" ? undefined : readCell(schema, name, cell.text, was);
 };
@@ -187,7 +189,7 @@ export const cellOf = async (
 export const valuesOf = async (schema: StandardSchema | undefined, cells: Row): Promise<Row> => {
   const values: Record<string, unknown> = {};
   for (const [name, cell] of Object.entries(cells)) {
-    const value = await cellOf(schema, name, cell as WireCell, undefined);
+    const value = await cellOf(schema, name, cell, undefined);
     if (value !== undefined && value !== "") values[name] = value;
   }
   return values;

@@ -1,10 +1,10 @@
-import type { FieldsAnswer, GroupsAnswer, RetypeAnswer, WireCell, WireFieldType, WireGrid, WriteAnswer } from "@edgetable/studio";
+import type { FieldsAnswer, GroupsAnswer, RetypeAnswer, WireFieldType, WireGrid, WriteAnswer } from "@edgetable/studio";
 import { didYouMean, type Fields, type Field, type FieldInput, type GridFilter, type NewFieldType, type Values } from "edgetable";
 import { nodeOf, type UntypedDb, type UntypedGrid } from "../connection.ts";
 import { usageError } from "../failure.ts";
 import { fromJson, isExact, isRow, toExactJson, type Row } from "../output/json.ts";
 import { fitTexts, isoDate } from "../text/fit-texts.ts";
-import { CHANGED, isSame, readFilter, readNumber } from "./cells.ts";
+import { CHANGED, cellIn, isSame, readFilter, readNumber } from "./cells.ts";
 
 /** Milliseconds for one call. */
 const DEADLINE = 30_000;
@@ -297,12 +297,7 @@ export const changeField = async (db: UntypedDb, body: unknown, signal: AbortSig
  */
 export const setValues = async (
   db: UntypedDb,
-  {
-    type,
-    id,
-    cells,
-    was,
-  }: { readonly type: string; readonly id: Row; readonly cells: Readonly<Record<string, WireCell>>; readonly was: Row },
+  { type, id, cells, was }: { readonly type: string; readonly id: Row; readonly cells: Row; readonly was: Row },
 ): Promise<WriteAnswer> => {
   const api = apiOf(db, type);
   const parentType = db.catalog.nodes[type]?.definition.fields?.of ?? "";
@@ -317,7 +312,8 @@ export const setValues = async (
     ...Object.fromEntries(Object.entries(stored).map(([fieldId, { value }]) => [`${FIELD}${fieldId}`, value])),
   });
   const values: Record<string, FieldInput> = {};
-  for (const [name, cell] of Object.entries(cells)) {
+  for (const [name, given] of Object.entries(cells)) {
+    const cell = cellIn(name, given);
     const field = fields.find(({ fieldId }) => `${FIELD}${fieldId}` === name);
     if (!field) throw usageError("The field was deleted meanwhile. Load the view again.");
     const value = cell === null ? null : "text" in cell ? await inputOf(db, field, cell.text) : (cell.value as FieldInput);

@@ -254,6 +254,11 @@ test("rows are created, linked, unlinked and deleted as the model says", async (
   expect(await typed.thing.get({ id: "2" })).toBeUndefined();
   await expect(deleteRow(db, sent({ type: "none", id: {} }))).rejects.toMatchObject({ code: "cli.usage" });
   await expect(changeRow(db, 7)).rejects.toMatchObject({ code: "cli.usage" });
+  for (const cell of [5, "x", [], {}, { text: 5 }])
+    for (const name of ["name", "field:f"])
+      await expect(changeRow(db, { type: "thing", id: { id: "1" }, set: { [name]: cell }, was: {} })).rejects.toMatchObject({
+        code: "cli.usage",
+      });
 });
 
 test("an edge: only what was changed is written, if it holds what was read, and what the model refuses is not", async () => {

@@ -1,5 +1,5 @@
 import { parse } from "csv-parse/sync";
-import type { ImportAnswer, RowsAnswer, WireCell, WireSort, WriteAnswer } from "@edgetable/studio";
+import type { ImportAnswer, RowsAnswer, WireSort, WriteAnswer } from "@edgetable/studio";
 import { type AnyGraph, didYouMean, type Item, offline, type StandardSchema, type Transport, type WriteOutcome } from "edgetable";
 import { describeItem, isFieldPart } from "edgetable/check";
 import { type AnyRead, endOf, nodeOf, type UntypedDb, type UntypedHandle } from "../connection.ts";
@@ -195,7 +195,7 @@ const changeCells = async (target: Target, cells: Row, was: Row): Promise<WriteA
   const remove: string[] = [];
   const unchanged: Record<string, unknown> = {};
   for (const [name, cell] of Object.entries(cells)) {
-    const value = await cellOf(target.schema, name, cell as WireCell, was[name]);
+    const value = await cellOf(target.schema, name, cell, was[name]);
     if (isSame(value, was[name])) continue;
     if (value === undefined || (value instanceof Set && value.size === 0)) remove.push(name);
     else set[name] = value;
@@ -228,8 +228,7 @@ export const changeRow = async (db: UntypedDb, body: unknown): Promise<WriteAnsw
   ) as [Row, Row];
   let shown: Row = {};
   if (Object.keys(ofFields).length > 0) {
-    const values = ofFields as Readonly<Record<string, WireCell>>;
-    const answer = await setValues(db, { type, id, cells: values, was });
+    const answer = await setValues(db, { type, id, cells: ofFields, was });
     if (!answer.ok || Object.keys(cells).length === 0) return answer;
     shown = Object.fromEntries(Object.entries(answer.row ?? {}).filter(([name]) => name.startsWith("field:")));
   }
