@@ -13,6 +13,7 @@ import { isKeyDetermined } from "../planner/access-path.ts";
 import { partitionsOn } from "../planner/assumed-rows.ts";
 import { readHop } from "../planner/walk/read-hop.ts";
 import { type WalkState, walkForm } from "../query/walk.ts";
+import { widenForEdges } from "../query/widen-conditions.ts";
 import { shareOf } from "../requests/encode-partitions.ts";
 import type { Secrets } from "../requests/cursor.ts";
 import type { Catalog } from "../schema/catalog.ts";
@@ -37,6 +38,12 @@ const PAGE_ROWS = 20;
 /** Nodes whose edges a feed merges, by default. */
 const MOST_NODES = 100;
 const ids = { kind: "ids" } as const;
+
+/** The hop with conditions that find its edges by their keys, and their values. */
+const widened = ({ catalog }: Driver, { hop, values }: FeedAsk): Pick<FeedAsk, "hop" | "values"> => {
+  const wider = widenForEdges(catalog, hop.edges, { conditions: hop.conditions, values });
+  return { hop: { ...hop, conditions: wider.conditions }, values: wider.values };
+};
 
 /** How the edges of one node of each type are read: from indexes that give one order over all of them. */
 const readingOf = ({ catalog, rulesOff }: Driver, hop: WalkHop): ReadonlyMap<string, ReadPlan> => {
@@ -113,7 +120,8 @@ const readFeed = async (
   ask: FeedAsk,
   context: CallContext,
 ): Promise<FeedPage<unknown> & { readonly missing: readonly unknown[] }> => {
-  const { state, hop, values, options } = ask;
+  const { state, options } = ask;
+  const { hop, values } = widened(driver, ask);
   const { limit = PAGE_ROWS, cursor, budget } = options;
   const readings = readingOf(driver, hop);
   const { nodes, left } = await nodesOf(driver, ask, context);
@@ -156,8 +164,8 @@ const readFeed = async (
     findNode: findNode(driver),
     parse: await parserOf(driver, context),
   };
-  const form = `${walkForm(state, ids)}|${JSON.stringify(hop)}`;
-  const query = `feed|${driver.catalog.table}|${form}|${exactText([state.id, state.search?.values ?? [], values])}`;
+  const form = `${walkForm(state, ids)}|${JSON.stringify(ask.hop)}`;
+  const query = `feed|${driver.catalog.table}|${form}|${exactText([state.id, state.search?.values ?? [], ask.values])}`;
   const secret = (makes: boolean): Promise<Secrets | undefined> => driver.cursorSecret(context, makes);
   const page = await readPage(driver.session, { request, query, cursor, secret }, context);
   const nodeOf = ({ node, shape }: Found): Row | undefined => (node && hop.far.length > 1 ? { kind: shape[far], row: node } : node);
@@ -171,7 +179,9 @@ const readFeed = async (
 };
 
 /** Explains a page: the walk, a Query for each node and shard, and the nodes at the far ends. */
-const explainFeed = async (driver: Driver, { state, hop, options }: FeedAsk): Promise<FeedExplanation> => {
+const explainFeed = async (driver: Driver, ask: FeedAsk): Promise<FeedExplanation> => {
+  const { state, options } = ask;
+  const { hop } = widened(driver, ask);
   const { catalog } = driver;
   const { limit = PAGE_ROWS, nodes: most = MOST_NODES } = options;
   const walk = await explainAsk(driver, { state, collect: ids, options: {} });

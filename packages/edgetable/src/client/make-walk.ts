@@ -14,6 +14,7 @@ import { exactText } from "../keys/template.ts";
 import { keptByType } from "../planner/kept-counts.ts";
 import { planWalk } from "../planner/walk/plan-walk.ts";
 import { type WalkState, type KeptByType, walkForm, walkPlan } from "../query/walk.ts";
+import { widenWalk } from "../query/widen-conditions.ts";
 import { checkGiven, type Secrets } from "../requests/cursor.ts";
 import type { Row } from "../util/row.ts";
 import { onAbort } from "../util/time.ts";
@@ -33,13 +34,14 @@ const plansOf = new WeakMap<Driver, Map<string, WalkPlan>>();
 export const planOf = (
   driver: Driver,
   {
-    state,
+    state: given,
     collect,
     kept,
     search,
   }: Pick<WalkAsk, "state" | "collect"> & { readonly kept?: KeptByType | undefined; readonly search?: ReadPlan | undefined },
-  walk: string = walkForm(state, collect),
 ): WalkPlan => {
+  const state = widenWalk(driver.catalog, given);
+  const walk = walkForm(state, collect);
   const form = kept || search ? `${walk}${JSON.stringify([kept, search])}` : walk;
   let plans = plansOf.get(driver);
   if (!plans || plans.size >= MAX_PLANS) plansOf.set(driver, (plans = new Map()));
@@ -144,7 +146,7 @@ export const requestOf = (
 ): WalkRequest => ({
   plan,
   start: { type: state.node, id: state.id },
-  values: state.values,
+  values: widenWalk(driver.catalog, state).values,
   budget,
   supernode: options.supernode ?? "page",
   findNode: findNode(driver),
@@ -206,11 +208,12 @@ export const explainAsk = async (driver: Driver, ask: WalkAsk): Promise<WalkExpl
   const request = await searchOf(driver, state);
   const plan = planOf(driver, { state, collect, kept: keptOf(driver, ask), search: request?.plan });
   const { explainWalk } = await import("./walk-explanation.ts");
-  const { id, values } = state;
+  const wide = widenWalk(driver.catalog, state);
+  const { id, values } = wide;
   const { livingAt } = driver.context({});
   const search = request && explainRead(driver.catalog, { ...request, livingAt });
   return explainWalk(driver.catalog, {
-    logical: walkPlan(state, collect),
+    logical: walkPlan(wide, collect),
     plan,
     id,
     values,
@@ -349,7 +352,7 @@ export const walkCall = (driver: Driver, ask: WalkAsk): Call<unknown, WalkExplan
       const form = walkForm(state, collect);
       const kept = await completeOf(driver, keptOf(driver, ask), context);
       const search = await searchOf(driver, state, context);
-      const plan = planOf(driver, { state, collect, kept, search: search?.plan }, form);
+      const plan = planOf(driver, { state, collect, kept, search: search?.plan });
       const query = (): string =>
         `walk|${driver.catalog.table}|${form}|${exactText([state.id, state.values, ...(search ? [search.binding.values] : []), ...sourcesOf(plan)])}`;
       const { state: from, budget, end } = await beginWalk<StoppedWalk>(driver, { options, query }, context);

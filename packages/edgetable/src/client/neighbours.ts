@@ -239,8 +239,8 @@ export class NeighbourQuery {
     want: Want,
     { given, filtering }: { readonly given?: Row | undefined; readonly filtering?: Filtering | undefined } = {},
   ): ReadRequest {
-    const state = this.#state;
     const { catalog } = this.#driver;
+    const state = { ...this.#state, ...filtering?.widenForEdges(catalog, [this.#state.edge], this.#state) };
     const plan = this.#driver.plan(neighbourForm(state, want), () => neighbourPlan(catalog, state, want), {
       filtering: filtering?.filterRules,
     });

@@ -22,6 +22,7 @@ import {
   type SpreadLists,
   type ValueList,
 } from "../query/search.ts";
+import { widenConditions } from "../query/widen-conditions.ts";
 import { partitionsOf } from "../requests/encode-partitions.ts";
 import { bindQuery, type Binding } from "../requests/encode-read.ts";
 import { filters } from "../requests/filters.ts";
@@ -202,7 +203,8 @@ export type SearchAnswer =
   | { readonly kind: "page"; readonly options: SearchPageOptions };
 
 /** The request of a search. */
-export const requestOf = (driver: Driver, { state }: Pick<SearchAsk, "state">, want: SearchWant): ReadRequest => {
+export const requestOf = (driver: Driver, { state: given }: Pick<SearchAsk, "state">, want: SearchWant): ReadRequest => {
+  const state = { ...given, ...widenConditions(driver.catalog, given.kinds, given) };
   const { plan, binding } = planSearch(driver, state, want);
   return {
     plan,

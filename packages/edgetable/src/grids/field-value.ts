@@ -42,8 +42,9 @@ const beginningOf = (text: string): string => {
   let kept = "";
   let bytes = 0;
   for (const character of text) {
+    // The character in which the limit lies is kept, or a text would sort before lesser ones that share the rest.
+    if (bytes >= ORDERED_BYTES) break;
     bytes += keyBytes(character);
-    if (bytes > ORDERED_BYTES) break;
     kept += character;
   }
   return kept;

@@ -378,3 +378,32 @@ test("a grid is sorted by an attribute whose schema throws where the value is mi
   for (const [num, word] of ["b", "a"].entries()) await db.issue.create({ ...parent, issueId: `i${num}`, num, title: word }).orThrow();
   expect(numbers(await db.issue.grid(parent).sort("title").page())).toEqual([1, 0]);
 });
+
+test("texts that differ where their order ends are in order, and a range of them has all its rows", async () => {
+  const db = await open();
+  const { fieldId } = await db.issue.fields(parent).define({ name: "Remark", type: "text" });
+  // An order takes 160 bytes: a character lies across the last of them, or ends or begins there.
+  const ends = ["人", "😀", "", "人", "😀", "", "\u0080", "é", "人", "a", "xx"];
+  const texts = [157, 157, 158, 158, 158, 159, 159, 159, 159, 160, 160].map((bytes, at) => "x".repeat(bytes) + (ends[at] ?? ""));
+  await load(
+    db,
+    texts.map((_, num) => ({ issueId: `i${num}`, num, name: "a", state: "open" })),
+  );
+  for (const [num, value] of texts.entries()) await db.issue.values({ issueId: `i${num}` }).set({ [fieldId]: value });
+  const column = `field:${fieldId}` as const;
+  const grid = db.issue.grid(parent).sort(column);
+  const order = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+  const shown = numbers(await grid.page()).map((num) => texts[num] ?? "");
+  // Those that share what the order takes may come in any order.
+  const distinct = texts.filter((one) => !one.startsWith("x".repeat(160)));
+  expect(shown.filter((one) => distinct.includes(one))).toEqual(distinct.toSorted(order));
+  for (const low of texts) {
+    const above = texts.flatMap((one, num) => (order(one, low) >= 0 ? [num] : []));
+    expect(numbers(await grid.where({ [column]: { gte: low } }).page()).toSorted((a, b) => a - b)).toEqual(above);
+    for (const high of texts.filter((one) => order(low, one) <= 0)) {
+      const within = texts.flatMap((one, num) => (order(one, low) >= 0 && order(one, high) <= 0 ? [num] : []));
+      const page = await grid.where({ [column]: { between: [low, high] } }).page();
+      expect(numbers(page).toSorted((a, b) => a - b)).toEqual(within);
+    }
+  }
+});

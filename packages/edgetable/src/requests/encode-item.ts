@@ -61,19 +61,22 @@ const keyText = (shape: Shape, attribute: string, given: Row): string | null | u
   return text;
 };
 
-/** The derived attribute because of which a row has no such key; undefined if the error has another reason. */
-const unfitFact = ({ index, facts }: Catalog, shape: Shape, attribute: string, error: unknown): DerivedFact | CopyFact | undefined => {
-  const template = own(shape.keys, attribute);
-  if (!template || !isEdgetableError(error) || attribute === index.partitionKey || attribute === index.sortKey) return undefined;
-  const { field, missing = template.fields } = error.details;
-  const concerned = field === undefined ? (missing as readonly string[]) : [field as string];
-  const { kind, definition } = shape;
+/** The derived attributes of a shape's rows, of which each is at these paths or holds them. */
+const derivedAt = ({ facts }: Catalog, { kind, definition }: Shape, paths: readonly string[]): readonly (DerivedFact | CopyFact)[] => {
   const derived = [
     ...facts.copies.filter(({ onto }) => onto.kind === kind && onto.name === definition),
     ...(kind === "node" ? facts.aggregates.filter(({ node }) => node === definition) : []),
     ...(kind === "edge" ? facts.summaries.filter(({ edge }) => edge === definition) : []),
   ];
-  return derived.find((fact) => concerned.some((path) => path === fact.attribute || path.startsWith(`${fact.attribute}.`)));
+  return derived.filter(({ attribute }) => paths.some((path) => path === attribute || path.startsWith(`${attribute}.`)));
+};
+
+/** The derived attribute because of which a row has no such key; undefined if the error has another reason. */
+const unfitFact = (catalog: Catalog, shape: Shape, attribute: string, error: unknown): DerivedFact | CopyFact | undefined => {
+  const template = own(shape.keys, attribute);
+  if (!template || !isEdgetableError(error) || keyAttributes(catalog.index).includes(attribute)) return undefined;
+  const { field, missing = template.fields } = error.details;
+  return derivedAt(catalog, shape, field === undefined ? (missing as readonly string[]) : [field as string])[0];
 };
 
 /**
@@ -88,27 +91,30 @@ export const isLeftOut = (catalog: Catalog, shape: Shape, attribute: string, err
   return fact.freshness === "stream" || ("beyond" in fact && fact.beyond === "job") || shape.sparse.includes(attribute);
 };
 
+/** The beginning of a text that takes at most so many bytes, of whole characters. */
+const cutText = (text: string, bytes: number): string =>
+  new TextDecoder("utf-8", { ignoreBOM: true }).decode(new TextEncoder().encode(text).subarray(0, bytes), { stream: true });
+
 /**
- * A key with as much of a derived text as fits, in Edgetable's own layout, which reads nothing from the keys of indexes: an
- * edge without a place in its order would be found by no neighbour. An empty text sorts before every other.
+ * A key with as much of its derived texts as fits, in Edgetable's own layout, which reads nothing from the keys of indexes: an
+ * edge without a place in its order would be found by no neighbour. An empty text sorts before every other. Of several texts,
+ * the longest is cut. A condition on such a text goes by `query/widen-conditions.ts`.
  */
-const fittedText = (
-  catalog: Catalog,
-  shape: Shape,
-  attribute: string,
-  { row, field }: { readonly row: Row; readonly field: string },
-): string | undefined => {
+const fittedText = (catalog: Catalog, shape: Shape, attribute: string, given: Row): string | undefined => {
   const template = { ...defined(shape.keys[attribute], "key"), loose: true };
-  let value = row[field];
-  while (typeof value === "string") {
-    const text = defined(renderTemplate(template, { ...row, [field]: value }), "key");
+  const row: Record<string, unknown> = { ...given };
+  const names = derivedAt(catalog, shape, template.fields).flatMap((fact) =>
+    typeof row[fact.attribute] === "string" ? fact.attribute : [],
+  );
+  const bytesOf = (name: string): number => keyBytes(row[name] as string);
+  for (;;) {
+    const text = defined(renderTemplate(template, row), "key");
     const excess = keyBytes(text) - limitOf(catalog, attribute);
     if (excess <= 0) return text;
-    if (value === "") return undefined;
-    // Never one half of a surrogate pair.
-    value = value.slice(0, -excess).replace(/[\uD800-\uDBFF]$/, "");
+    const [longest] = names.toSorted((a, b) => bytesOf(b) - bytesOf(a));
+    if (longest === undefined || row[longest] === "") return undefined;
+    row[longest] = cutText(row[longest] as string, bytesOf(longest) - Math.ceil(excess / names.length));
   }
-  return undefined;
 };
 
 /**
@@ -125,7 +131,7 @@ export const keyAttribute = (catalog: Catalog, shape: Shape, attribute: string, 
     if (isEdgetableError(error, "keys.incomplete")) throw error;
     const mayFit = isEdgetableError(error, "keys.empty") || isEdgetableError(error, "keys.tooLong");
     const fact = mayFit && catalog.escapes && !shape.sparse.includes(attribute) && unfitFact(catalog, shape, attribute, error);
-    text = fact ? fittedText(catalog, shape, attribute, { row, field: fact.attribute }) : undefined;
+    text = fact ? fittedText(catalog, shape, attribute, row) : undefined;
     if (text === undefined && !isLeftOut(catalog, shape, attribute, error)) throw error;
   }
   if (text === null) return { NULL: true };

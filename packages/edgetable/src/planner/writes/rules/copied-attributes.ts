@@ -251,7 +251,7 @@ const settleRequirements = (working: WorkingSet, required: readonly [Requirement
   if (image === null) return { kind: "check", key, terms: [{ kind: "absent", failure: STALE }], shape: node.shape };
   let terms: readonly Term[] = [];
   for (const { fields } of required) terms = unitedTerms(terms, unchangedFields(catalog, { shape: node.shape, image }, fields));
-  if (!required.some(({ notes }) => notes)) return { kind: "check", key, terms, shape: node.shape };
+  if (!required.some(({ notes }) => notes)) return { kind: "check", key, terms: terms.length > 0 ? terms : [there], shape: node.shape };
   const changes = { set: {}, remove: [], add: { [NODE_REVISION]: { N: "1" } }, append: {} };
   return { kind: "update", key, terms: [there, ...terms], shape: node.shape, changes };
 };

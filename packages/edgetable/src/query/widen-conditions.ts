@@ -1,0 +1,116 @@
+import type { Condition, Conditions } from "../ir/condition.ts";
+import type { Catalog } from "../schema/catalog.ts";
+import { comparePrimary, keyBytes } from "../keys/template.ts";
+import type { SearchKind } from "./search.ts";
+import type { WalkState } from "./walk.ts";
+
+/**
+ * The bytes of a derived text by which its rows are found in an index: as many a key holds in any case, beside ids and other
+ * attributes of up to about 800 bytes. A key has room for 1,024 (ServiceQuotas), and holds of a longer text what fits.
+ */
+const FOUND_BYTES = 128;
+
+/** Lies behind every text that begins as one does. */
+const LAST = "\u{10FFFF}".repeat(4);
+
+/** The beginning of a text by which a key is found. */
+const beginning = (text: string): string => {
+  let [start, bytes] = ["", 0];
+  for (const character of text)
+    if ((bytes += keyBytes(character)) <= FOUND_BYTES) start += character;
+    else break;
+  return start;
+};
+
+// A UTF-16 unit takes one to three bytes.
+const isLong = (text: string): boolean => text.length > FOUND_BYTES || (text.length * 3 > FOUND_BYTES && keyBytes(text) > FOUND_BYTES);
+
+/** Derived attributes whose texts the sort keys of indexes may hold in part. A partition key holds them whole. */
+const cutIn = ({ escapes, facts, indexes, shapes }: Catalog, kinds: readonly SearchKind[]): ReadonlySet<string> => {
+  const names = new Set<string>();
+  if (!escapes) return names;
+  const derived = [
+    ...facts.copies.map(({ onto: { kind, name }, attribute }) => ({ kind, name, attribute })),
+    ...facts.aggregates.map(({ node, attribute }) => ({ kind: "node", name: node, attribute })),
+    ...facts.summaries.map(({ edge, attribute }) => ({ kind: "edge", name: edge, attribute })),
+  ];
+  for (const { kind, name, attribute } of derived) {
+    if (!kinds.some((one) => one.of === kind && one.name === name)) continue;
+    const isIn = (keys: readonly string[]): boolean =>
+      shapes.some(
+        (shape) =>
+          shape.kind === kind && shape.definition === name && keys.some((key) => shape.keys[key]?.fields.includes(attribute) ?? false),
+      );
+    if (isIn(indexes.flatMap(({ sortKeys }) => sortKeys)) && !isIn(indexes.flatMap(({ partitionKeys }) => partitionKeys)))
+      names.add(attribute);
+  }
+  return names;
+};
+
+type Comparison = readonly [operator: Condition["operator"], value: unknown];
+
+/** A wider comparison, which a key decides, for one that it does not; undefined if it does. */
+const widened = (operator: Condition["operator"], value: unknown): Comparison | undefined => {
+  if (operator === "in" || operator === "between") {
+    const members = value as readonly unknown[];
+    if (!members.every((one) => typeof one === "string")) return undefined;
+    if (!members.some((one) => isLong(one) || (operator === "in" && one === ""))) return undefined;
+    const sorted = operator === "in" ? members.toSorted(comparePrimary) : members;
+    const [low, high] = [sorted.at(0) ?? "", sorted.at(-1) ?? ""];
+    return ["between", [isLong(low) ? beginning(low) : low, isLong(high) ? beginning(high) + LAST : high]];
+  }
+  if (typeof value !== "string") return undefined;
+  // No text is less than the empty one, which is no value of a key alone.
+  if (operator === "eq" && value === "") return ["lte", ""];
+  if (!isLong(value)) return undefined;
+  const start = beginning(value);
+  if (operator === "eq" || operator === "beginsWith") return ["beginsWith", start];
+  if (operator === "gt" || operator === "gte") return ["gte", start];
+  return operator === "lt" || operator === "lte" ? ["lte", start + LAST] : undefined;
+};
+
+/**
+ * Conditions on derived texts that the keys of indexes may hold in part, as conditions that find all of their rows by such a key
+ * and compare the attributes of what was read. Others stay as they are.
+ *
+ * @param kinds what the rows are of
+ * @returns the conditions, and the values with more behind them
+ */
+export const widenConditions = (catalog: Catalog, kinds: readonly SearchKind[], { conditions, values }: Conditions): Conditions => {
+  let names: ReadonlySet<string> | undefined;
+  const more: unknown[] = [];
+  const wider = conditions.flatMap((condition): readonly Condition[] => {
+    // Few calls compare with a long text: the others ask nothing of the model.
+    const found = widened(condition.operator, values[condition.slot]);
+    if (!found || !(names ??= cutIn(catalog, kinds)).has(condition.path)) return [condition];
+    const slot = values.length + more.length;
+    more.push(found[1], "or");
+    // Within `or`, no condition becomes one of a key.
+    return [
+      { path: condition.path, operator: found[0], slot },
+      { path: "", operator: "or", slot: slot + 1, of: [[condition]] },
+    ];
+  });
+  return more.length > 0 ? { conditions: wider, values: [...values, ...more] } : { conditions, values };
+};
+
+/** {@link widenConditions} for edges of some types. */
+export const widenForEdges = (catalog: Catalog, edges: readonly string[], given: Conditions): Conditions =>
+  widenConditions(
+    catalog,
+    edges.map((name) => ({ of: "edge", name })),
+    given,
+  );
+
+/** The state of a walk, with the conditions of its hops widened, as {@link widenConditions} does it. */
+export const widenWalk = (catalog: Catalog, state: WalkState): WalkState => {
+  let { values } = state;
+  const steps = state.steps.map((step) => {
+    if (step.kind !== "hop" || step.conditions.length === 0) return step;
+    const wider = widenForEdges(catalog, step.edges, { conditions: step.conditions, values });
+    if (wider.values === values) return step;
+    ({ values } = wider);
+    return { ...step, conditions: wider.conditions };
+  });
+  return values === state.values ? state : { ...state, steps, values };
+};
