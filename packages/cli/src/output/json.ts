@@ -86,8 +86,16 @@ export const revive = (value: unknown, left: number = MAX_DEPTH): unknown => {
   }
 };
 
-/** Whether a double holds a whole number exactly. */
-export const isExact = (whole: bigint): boolean => Number.isFinite(Number(whole)) && BigInt(Number(whole)) === whole;
+/**
+ * Whether a whole number is the same as a number: stored are the fewest digits that name a double, and 2^60, which a double
+ * holds, is not 1152921504606847000.
+ */
+export const isExact = (whole: bigint): boolean => {
+  const [mantissa = "", exponent] = String(Number(whole)).split("e+");
+  if (exponent === undefined) return mantissa === String(whole);
+  const [digits = "", decimals = ""] = mantissa.split(".");
+  return BigInt(digits + decimals.padEnd(Number(exponent), "0")) === whole;
+};
 
 /** A number from its text, with all digits if it is whole. */
 export const numberFrom = (text: string): number | bigint =>

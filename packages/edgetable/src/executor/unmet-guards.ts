@@ -11,8 +11,14 @@ import type { Item } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
 import { isMet } from "./failed-term.ts";
 import { readRow } from "./read-rows.ts";
-import type { FailedWrite } from "./run-write.ts";
 import type { CallContext, Session } from "./session.ts";
+
+/** A write, by its position in the call, whose condition does not hold of the row that was read. */
+interface Unmet {
+  readonly write: number;
+  readonly failure: Failure;
+  readonly current: Row | undefined;
+}
 
 type Guarded = LogicalWrite & { readonly guards: object };
 
@@ -43,11 +49,11 @@ const failureOf = (terms: readonly Term[], row: Row, image: Item): Failure | und
 export const judgeGuards = (
   { session, context }: { readonly session: Session; readonly context: CallContext },
   { writes, images, error }: { readonly writes: readonly LogicalWrite[]; readonly images: Images; readonly error: unknown },
-): readonly FailedWrite[] => {
+): readonly Unmet[] => {
   if (!isEdgetableError(error) || !/^(?:schema|keys|request|execute[.]rejected)/.test(error.code)) throw error;
   const { catalog } = session;
   const reading = { unknown: context.reading?.unknown, onStray: "skip" } as const;
-  const failed = writes.flatMap((given, write): readonly FailedWrite[] => {
+  const failed = writes.flatMap((given, write): readonly Unmet[] => {
     const one = "update" in given ? given.update : given;
     if (!isConditional(one) || !("guards" in one)) return [];
     const read = readItem(catalog, one, images);

@@ -1,17 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { virtualClock } from "@edgetable/testing";
 import { z } from "zod";
 import { node } from "../../schema/definition.ts";
 import { openWriteLab, type WriteLab } from "../../test-support/write-lab.ts";
 import type { Session } from "../session.ts";
-import { findJob, listJobs, renewLease, takeLease } from "./job-store.ts";
+import { findJob, listJobs, releaseLease, renewLease, takeLease } from "./job-store.ts";
 
+const model = {
+  table: "Jobs",
+  nodes: { student: node({ key: "STUDENT#{id}", schema: z.object({ id: z.string() }) }) },
+  edges: {},
+};
 let lab: WriteLab;
 beforeAll(async () => {
-  lab = await openWriteLab({
-    table: "Jobs",
-    nodes: { student: node({ key: "STUDENT#{id}", schema: z.object({ id: z.string() }) }) },
-    edges: {},
-  });
+  lab = await openWriteLab(model);
 });
 afterAll(() => lab.stop());
 
@@ -81,3 +83,17 @@ describe("a process whose clock is ahead", () => {
     }
   });
 });
+
+test.each([0, 1, 5_000_000_000_000])(
+  "a job that nobody has is taken when the clock says %i, and again once it is released",
+  async (start) => {
+    const { driver, stop } = await openWriteLab(model, { effects: virtualClock({ start, automatic: false }) });
+    const request = { id: "import", kind: "load", duration: 300, facts: {}, resumes: false } as const;
+    const take = () => takeLease(driver.session, request, driver.context({}));
+    const lease = await take();
+    await expect(take()).rejects.toMatchObject({ code: "job.busy" });
+    await releaseLease(driver.session, lease);
+    expect((await take()).job.id).toBe(request.id);
+    await stop();
+  },
+);

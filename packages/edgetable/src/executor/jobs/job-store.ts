@@ -227,7 +227,8 @@ export const takeLease = async (session: Session, request: LeaseRequest, context
             { kind: "equals", attribute: HOLDER, value: { S: abandoned.holder }, failure: FAILED },
             { kind: "equals", attribute: UNTIL, value: { N: String(abandoned.until) }, failure: FAILED },
           ] as const)
-        : ([{ kind: "below", attribute: UNTIL, limit: now, failure: FAILED }] as const)),
+        : // An absent lease is below no limit of 0, where a virtual clock begins.
+          ([{ kind: "below", attribute: UNTIL, limit: Math.max(now, 1), failure: FAILED }] as const)),
       { kind: "equals", attribute: KIND, value: { S: kind }, orAbsent: !resumes, failure: FAILED },
     ],
     changes: {
