@@ -4,7 +4,14 @@ import type { Template } from "../keys/template.ts";
 import { type Catalog, keyAttributes, type KeyNames, type Shape } from "../schema/catalog.ts";
 import { isEither, ofEither, withNewKinds } from "../schema/between-models.ts";
 import { changedCounts, changedEdges, lackingCopy, sameEntry, underOurNames, unreadForm } from "../schema/compare-models.ts";
-import { definitionOf, describedEntry, describedShards, describeModel, type ModelDescription } from "../schema/describe-model.ts";
+import {
+  definitionOf,
+  describedEntry,
+  describedShards,
+  type DescribedStorage,
+  describeModel,
+  type ModelDescription,
+} from "../schema/describe-model.ts";
 import { defined } from "../util/invariant.ts";
 import type { ModelRecord, RecordedModel } from "./model-record.ts";
 import type { Session } from "./session.ts";
@@ -30,7 +37,7 @@ export interface Gaps {
   readonly entries: ReadonlyMap<string, EntryGap>;
   /** Entries of indexes of which the model does not look in all shards: the end of a message. */
   readonly shards: ReadonlyMap<string, string>;
-  /** Edges that are stored otherwise, by their shape's id: the end of a message. */
+  /** Edges that are stored otherwise, by their shape's id: a message. */
   readonly edges: ReadonlyMap<string, string>;
   /** Unique attributes, as `person.email`, of which nodes may lack their markers. */
   readonly unique: ReadonlyMap<string, "absent" | "leaving">;
@@ -120,15 +127,27 @@ const changedUnique = (session: Session, ours: ModelDescription, { current, migr
   return changed;
 };
 
+// Sources hold their edges alike in these.
+const AT_SOURCE: readonly DescribedStorage[] = ["once", "twice", "mixed"];
+
+const REDECLARE =
+  "reads would miss edges. Declare the type as the table stores it, or under another name and copy the edges with db.scan and db.load.";
+
+const COPY_AGAIN =
+  "Run the migration to that model, with finish. Or run edgetable verify --repair --differing mend, and then the migration to this model with finish and inPlace.";
+
 const changedStorage = ({ catalog }: Session, ours: ModelDescription, recorded: ModelDescription): Gaps["edges"] => {
   const changed = new Map<string, string>();
   for (const entry of Object.values(catalog.edges)) {
     const change = changedEdges(recorded, ours, entry);
     // Sources hold their edges alike whether there are second copies or not. Without them, in-edges have entries in an index.
-    const isAtSource = change !== undefined && [change.was, change.is].every((storage) => storage === "once" || storage === "twice");
+    const isAtSource = change !== undefined && [change.was, change.is].every((storage) => AT_SOURCE.includes(storage));
     for (const shape of [...entry.shapes, ...entry.mirrors]) {
-      const says = (isAtSource && shape.role === "own" ? undefined : change?.says) ?? lackingCopy(recorded, shape);
-      if (says !== undefined) changed.set(shape.id, says);
+      const stored = isAtSource && shape.role === "own" ? undefined : change?.says;
+      const says = stored ?? lackingCopy(recorded, shape);
+      if (says === undefined) continue;
+      const isMixed = stored !== undefined && change?.was === "mixed";
+      changed.set(shape.id, isMixed ? `${says}. ${COPY_AGAIN}` : `${says}: ${REDECLARE}`);
     }
   }
   return changed;
@@ -229,12 +248,7 @@ export const refuseGaps = ({ catalog }: Session, gaps: Gaps, { steps, marker, an
     for (const id of step.kind === "query" ? step.shapes : []) {
       const shape = defined(catalog.shapesById[id], "shape");
       const says = gaps.edges.get(id);
-      if (says !== undefined)
-        throw new EdgetableError(
-          "plan.otherStorage",
-          `${says}: reads would miss edges. Declare the type as the table stores it, or under another name and copy the edges with db.scan and db.load.`,
-          { details: { edge: shape.definition, shape: id } },
-        );
+      if (says !== undefined) throw new EdgetableError("plan.otherStorage", says, { details: { edge: shape.definition, shape: id } });
       const { index } = step as QueryStep;
       // The keys of a reference are in its source's item.
       const kind = shape.role === "reference" ? shape.from : id;

@@ -90,7 +90,10 @@ export const wantedKeys = (
     const index = catalog.indexes.find(({ name }) => name === entry.index);
     const filled = index ? filledAttributes(catalog, index) : [];
     for (const attribute of filled) types.set(attribute, keyType(catalog.layout, attribute));
-    for (const shape of shapesOf(catalog, entry))
+    const concerned = shapesOf(catalog, entry);
+    // An earlier index of the name has left its keys in items of other kinds.
+    const others = catalog.escapes && !entry.live ? catalog.shapes.filter(({ keys }) => filled.every((name) => !(name in keys))) : [];
+    for (const shape of new Set([...concerned, ...others]))
       if (final || filled.every((attribute) => attribute in shape.keys))
         attributes.set(shape, [...new Set([...(attributes.get(shape) ?? []), ...filled])]);
   }

@@ -181,14 +181,24 @@ const mayLack = (catalog: Catalog, name: string): boolean => {
 
 const RECREATE = "Declare it under another name and copy the edges with db.scan and db.load.";
 
+const MEND_COPIES =
+  "Run the migration to that model instead. Or end its programs, run edgetable verify --repair --differing mend with this model, and pass inPlace. --differing mend overwrites what an application has written into second copies alone (reverse).";
+
 /** Edges whose items the model stores otherwise: their other ends would read empty, or in part. */
-export const changedStorage = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): DefinitionChanges => {
+export const changedStorage = (
+  catalog: Catalog,
+  current: RecordedModel | undefined,
+  model: ModelDescription,
+  inPlace: boolean,
+): DefinitionChanges => {
   const refusals: string[] = [];
   const notes: string[] = [];
   if (!current) return { refusals, notes };
   for (const entry of Object.values(catalog.edges)) {
     const change = changedEdges(current.model, model, entry);
-    if (change?.was === "twice" && change.is === "once")
+    if (change?.was === "mixed" && change.is === "twice") {
+      if (!inPlace) refusals.push(`${change.says}. ${MEND_COPIES}`);
+    } else if ((change?.was === "twice" || change?.was === "mixed") && change.is === "once")
       notes.push(
         `The second copies of "${entry.name}" are not needed any more and stay. Once the migration has ended, edgetable verify --repair --delete-orphans deletes them, as it does whatever else the model does not describe.`,
       );

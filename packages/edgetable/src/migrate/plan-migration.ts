@@ -2,7 +2,7 @@ import { compareExpiry, compareTable } from "../requests/table.ts";
 import type { TableSettings, ValueStorage } from "../schema/definition.ts";
 import { type Catalog, type Index, keyAttributes, type Shape } from "../schema/catalog.ts";
 import type { CopyFreshness, Freshness } from "../schema/derived.ts";
-import { isEither } from "../schema/between-models.ts";
+import { isEither, isLeft } from "../schema/between-models.ts";
 import { changedCounts, changedFacts, sameEntry, underOurNames } from "../schema/compare-models.ts";
 import { describedEntry, describedShards, describeModel, descriptionHash, type ModelDescription } from "../schema/describe-model.ts";
 import { unkept } from "../executor/administer-table.ts";
@@ -138,12 +138,10 @@ const settingSteps = ({ settings }: MigrationGround): readonly MigrationStep[] =
   return changes.length === 0 ? [] : [{ kind: "setTable", settings, says: changes.join(", ") }];
 };
 
-const DEFAULT_BYTES = 200;
-
 /** The bytes of all items, and of one. The service may not have counted them yet. */
 export const sizeOf = ({ catalog, table }: Pick<MigrationGround, "catalog" | "table">): TableSize => {
   const items = table.ItemCount ?? 0;
-  const assumed = Math.max(DEFAULT_BYTES, ...catalog.shapes.map(({ bytes }) => bytes));
+  const assumed = Math.max(200, ...catalog.shapes.map(({ bytes }) => bytes));
   return { items, bytes: table.TableSizeBytes && items > 0 ? table.TableSizeBytes / items : assumed };
 };
 
@@ -248,9 +246,10 @@ const impossible = ({ catalog, record, table }: MigrationGround, model: ModelDes
 /** Indexes of which kinds leave that stay in the model: programs of the recorded model read them until they end. */
 const leftIndexes = ({ record: { current } }: MigrationGround, model: ModelDescription): readonly string[] =>
   Object.entries(current?.model.indexes ?? {}).flatMap(([name, index]) => {
-    const left = Object.keys(model.items).filter(
-      (id) => current && describedEntry(current.model, index, id) && !describedEntry(model, index, id),
-    );
+    const left = Object.keys(model.items).filter((id) => {
+      const before = current && describedEntry(current.model, index, id);
+      return before && !isLeft(before) && !describedEntry(model, index, id);
+    });
     if (left.length === 0) return [];
     const kinds = left.map((id) => `"${id}"`).join(", ");
     return [
@@ -429,7 +428,7 @@ export const planMigration = (given: MigrationGround, { inPlace, again }: PlanSe
   const { entries, changed, rekeyed } = changedEntries(ground, model, again);
   const { grown, refusals: shardRefusals } = changedShards(ground, model);
   const expires = expirySteps(ground);
-  const storage = changedStorage(catalog, record.current, model);
+  const storage = changedStorage(catalog, record.current, model, inPlace);
   const forms = changedForms(catalog, record.current, model, { inPlace, again });
   const size = sizeOf(ground);
   const steps: MigrationStep[] = [...expires.steps, ...settingSteps(ground)];

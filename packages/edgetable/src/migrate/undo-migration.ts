@@ -4,9 +4,9 @@ import { REQUEST_DEADLINE, runJob, step } from "../executor/jobs/run-job.ts";
 import { type ModelRecord, readRecord } from "../executor/model-record.ts";
 import type { Session } from "../executor/session.ts";
 import { writeRecord } from "../executor/write-record.ts";
-import { underNamesOf, withEitherForm, withEitherKeys, withShards, withUnkept } from "../schema/between-models.ts";
+import { underNamesOf, withEitherForm, withEitherKeys, withMixedCopies, withShards, withUnkept } from "../schema/between-models.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { changedFacts } from "../schema/compare-models.ts";
+import { changedFacts, mixedText } from "../schema/compare-models.ts";
 import { descriptionHash, type ModelDescription } from "../schema/describe-model.ts";
 import { deleteIndex, theTable } from "./change-indexes.ts";
 import type { MigrationPlan } from "./plan-migration.ts";
@@ -80,16 +80,23 @@ const keptTexts = (catalog: Catalog, current: ModelDescription | undefined, undo
 const undoneModel = ({ current, migration }: ModelRecord): ModelDescription | undefined =>
   current && migration ? underNamesOf(migration.model, current.model) : undefined;
 
+/** What becomes of second copies that the model of the migration does not write, as sentences. */
+const copiesTexts = (edges: readonly string[]): readonly string[] =>
+  edges.length === 0
+    ? []
+    : [`${mixedText(edges)}, and reads of them are refused: the plan of a migration to the model in use says what mends them.`];
+
 /** What undoing a migration would do, as sentences. */
 const undoText = (catalog: Catalog, record: ModelRecord, created: readonly string[]): string => {
   const { current } = record;
   const undone = undoneModel(record);
-  const mixed = current && undone ? withEitherKeys(current.model, undone).indexes : [];
+  const mixed = current && undone ? withEitherKeys(current.model, undone, catalog.escapes).indexes : [];
   const keys =
     mixed.length === 0
       ? ""
       : ` Items may have either keys in ${namesText(mixed)}: a migration to the model in use, with finish, mends them.`;
-  const left = keptTexts(catalog, current?.model, undone).map((sentence) => ` ${sentence}`);
+  const copies = current && undone ? withMixedCopies(current.model, undone).edges : [];
+  const left = [...copiesTexts(copies), ...keptTexts(catalog, current?.model, undone)].map((sentence) => ` ${sentence}`);
   return created.length === 0
     ? `Undo forgets the migration. No index was created; attributes that were written stay.${keys}${left.join("")}`
     : `Undo deletes ${namesText(created)} and forgets the migration. Attributes that were written stay.${keys}${left.join("")}`;
@@ -159,11 +166,12 @@ export const undoMigration = async (
       const { current } = record;
       const other = undoneModel(record);
       const left = current && other ? withEitherForm(current.model, other) : undefined;
-      const keyed = left && other ? withEitherKeys(left.model, other) : undefined;
+      const keyed = left && other ? withEitherKeys(left.model, other, session.catalog.escapes) : undefined;
+      const copies = keyed && other ? withMixedCopies(keyed.model, other) : undefined;
       const changed = current && other ? changedFacts(current.model, other, session.catalog) : [];
-      const after = keyed && other ? withUnkept(keyed.model, other, changed) : undefined;
+      const after = copies && other ? withUnkept(copies.model, other, changed) : undefined;
       const spread = after && other ? withShards(after.model, other) : undefined;
-      const isMixed = [left?.attributes, keyed?.indexes, after?.attributes, after?.facts, spread?.kinds].some(
+      const isMixed = [left?.attributes, keyed?.indexes, keyed?.left, copies?.edges, after?.attributes, after?.facts, spread?.kinds].some(
         (all) => all && all.length > 0,
       );
       const now = spread && isMixed ? { ...current, hash: descriptionHash(spread.model), model: spread.model } : current;
@@ -175,6 +183,10 @@ export const undoMigration = async (
         notes.push(
           `Items may have either model's keys in ${namesText(keyed.indexes)}, and searches of it are refused. Run the migration to the model in use, with finish: it writes the keys of that model.`,
         );
+      if (keyed && keyed.left.length > 0)
+        notes.push(
+          `Items of kinds that the model in use does not have in ${namesText(keyed.left)} may have kept keys there. Run the migration to the model in use, with finish: it removes them.`,
+        );
       if (left && left.attributes.length > 0)
         notes.push(
           `Items may hold ${left.attributes.map((name) => `"${name}"`).join(", ")} in either form. Run the migration to a model that reads both, with finish: it stores the form that the model says. Until then a model without \`renamed\` and \`retyped\` is refused.`,
@@ -183,6 +195,7 @@ export const undoMigration = async (
         notes.push(
           `Items of ${namesText(spread.kinds)} may be in the shards of either model. Programs have to list both counts, until the migration to one of the models has ended.`,
         );
+      notes.push(...copiesTexts(copies?.edges ?? []));
       notes.push(...keptTexts(session.catalog, current?.model, other));
       return { undone: true, deleted, notes };
     };

@@ -133,38 +133,70 @@ export const withShards = (
 };
 
 const EITHER = "either ";
+const LEFT = "left ";
+
+/** True if items of a kind may be in an index by keys that an undone migration gave them, though their model has none there. */
+export const isLeft = (entry: readonly string[]): boolean => entry.some((template) => template.startsWith(LEFT));
 
 /** True if items may have keys of two models in an index, after a migration from one to the other was undone. */
-export const isEither = (entry: readonly string[]): boolean => entry.some((template) => template.startsWith(EITHER));
+export const isEither = (entry: readonly string[]): boolean => isLeft(entry) || entry.some((template) => template.startsWith(EITHER));
 
-/** The templates that one of the two models has. */
+/** The templates that one of the two models has. Those of keys that are left are no model's. */
 export const ofEither = (entry: readonly string[]): readonly string[] =>
   entry.map((template) => (template.startsWith(EITHER) ? template.slice(EITHER.length) : template));
 
 /**
  * What a table holds after the migration from one model to another was undone: kinds of items whose keys in an index differ may
- * have either. The description then has the entry of no model, so that none takes the index for complete.
+ * have either, and those that only the second model has there may have kept them. The description then has the entry of no model, so
+ * that none takes the index for complete.
  *
- * @returns the description, and the indexes
+ * @param isOwn whether the table has Edgetable's own layout, whose index keys are no attributes of rows
+ * @returns the description, the indexes in which keys differ, and those in which keys are left
  */
 export const withEitherKeys = (
   current: ModelDescription,
   undone: ModelDescription,
-): { readonly model: ModelDescription; readonly indexes: readonly string[] } => {
+  isOwn: boolean,
+): { readonly model: ModelDescription; readonly indexes: readonly string[]; readonly left: readonly string[] } => {
   const { partitionKey, sortKey } = current.key;
   const indexes = new Set<string>();
+  const leftIn = new Set<string>();
   const items = mapValues(current.items, (item, id): DescribedItem => {
     const mixed = new Set<string>();
+    const keys: Record<string, string> = { ...item.keys };
     for (const [name, index] of Object.entries(current.indexes)) {
-      if (!undone.items[id] || !describedEntry(current, index, id) || sameEntry(current, undone, [index, id])) continue;
-      indexes.add(name);
-      for (const attribute of keyAttributes(index)) if (attribute !== partitionKey && attribute !== sortKey) mixed.add(attribute);
+      const [entry, other] = [describedEntry(current, index, id), describedEntry(undone, index, id)];
+      if ((entry && isLeft(entry)) || !undone.items[id] || sameEntry(current, undone, [index, id])) continue;
+      const filled = keyAttributes(index).filter((attribute) => attribute !== partitionKey && attribute !== sortKey);
+      if (entry) {
+        indexes.add(name);
+        for (const attribute of filled) mixed.add(attribute);
+      } else if (other && isOwn) {
+        leftIn.add(name);
+        for (const attribute of filled) keys[attribute] ??= `${LEFT}${undone.items[id].keys[attribute]}`;
+      }
     }
     const marked = (template: string, name: string): string =>
-      mixed.has(name) && !template.startsWith(EITHER) ? `${EITHER}${template}` : template;
-    return mixed.size === 0 ? item : { ...item, keys: mapValues(item.keys, marked) };
+      mixed.has(name) && !isEither([template]) ? `${EITHER}${template}` : template;
+    return { ...item, keys: mapValues(keys, marked) };
   });
-  return { model: { ...current, items }, indexes: [...indexes] };
+  return { model: { ...current, items }, indexes: [...indexes], left: [...leftIn] };
+};
+
+/**
+ * What a table holds after the migration from one model to another was undone: programs that store edges once have neither written
+ * nor deleted their second copies.
+ *
+ * @returns the description, and the edge types
+ */
+export const withMixedCopies = (
+  current: ModelDescription,
+  { edges: others = {} }: ModelDescription,
+): { readonly model: ModelDescription; readonly edges: readonly string[] } => {
+  const { edges = {} } = current;
+  const mixed = Object.keys(edges).filter((name) => edges[name] === "twice" && own(others, name) === "once");
+  const storage = Object.fromEntries(mixed.map((name) => [name, "mixed"] as const));
+  return { model: mixed.length === 0 ? current : { ...current, edges: { ...edges, ...storage } }, edges: mixed };
 };
 
 /**

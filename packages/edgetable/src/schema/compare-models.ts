@@ -13,9 +13,14 @@ import { attributesOf } from "./facts.ts";
 const STORAGE = {
   once: "once",
   twice: "twice",
+  mixed: "once or twice",
   symmetric: "without direction, with an item at either end",
   reference: "in the items of their sources",
 } as const;
+
+/** Says of edge types, by name, that their second copies cannot be relied on. */
+export const mixedText = (edges: readonly string[]): string =>
+  `Second copies of ${edges.map((name) => `"${name}"`).join(", ")} may be missing or old`;
 
 /** How a recorded model stores the edges of a type, and how a model does, where they differ. Undefined for a type that it lacks. */
 export const changedEdges = (
@@ -29,6 +34,7 @@ export const changedEdges = (
   const isInferred = recorded === undefined && (is === "once" || is === "twice") && shapes.some(({ id }) => items[id]);
   const was = isInferred ? (isMirrored ? "twice" : "once") : own(recorded ?? {}, name);
   if (was === undefined || was === is) return undefined;
+  if (was === "mixed") return { was, is, says: `${mixedText([name])}: a migration to a model that stores such edges once was undone` };
   return { was, is, says: `Edges of "${name}" are stored ${STORAGE[was]}, and the model stores them ${STORAGE[is]}` };
 };
 

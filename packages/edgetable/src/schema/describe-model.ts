@@ -43,8 +43,11 @@ export interface DescribedFormer {
   readonly stored: StoredForm | "either";
 }
 
-/** How edges are stored: an edge without direction (`symmetric`) has an item at either end. */
-export type DescribedStorage = "once" | "twice" | "symmetric" | "reference";
+/**
+ * How edges are stored: an edge without direction (`symmetric`) has an item at either end. `mixed`: twice, and second copies may be
+ * missing or old, after a migration to a model that stores them once was undone.
+ */
+export type DescribedStorage = "once" | "twice" | "mixed" | "symmetric" | "reference";
 
 /** An index, as a model declares it; a key of several attributes is a list. */
 export interface DescribedIndex {
