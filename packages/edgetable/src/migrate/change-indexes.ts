@@ -42,8 +42,9 @@ const changeTable = async (
     if (isReady)
       await step(run, async (context) => session.send("UpdateTable", input(table), context)).catch((error: unknown) => {
         // "You can only perform one of these operations at once" (UpdateTable); a table that another change is made to is UPDATING.
-        const fault = isEdgetableError(error) ? error.details["fault"] : undefined;
-        if (fault !== "ResourceInUseException" && fault !== "LimitExceededException") throw error;
+        const { fault, afterAmbiguity } = isEdgetableError(error) ? error.details : {};
+        // An earlier attempt, whose answer was lost, may have made the change: "Index already exists". The description tells.
+        if (fault !== "ResourceInUseException" && fault !== "LimitExceededException" && afterAmbiguity !== true) throw error;
       });
     await waitIn(run, wait);
   }

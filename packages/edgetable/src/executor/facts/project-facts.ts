@@ -20,7 +20,7 @@ import type { CallContext, Session } from "../session.ts";
 import { type FactHolder, overText, placesOf } from "./contributions.ts";
 import { eachMemo, isKeptInFacts, streamedFacts } from "./read-memos.ts";
 import { rebuildSums } from "./rebuild-facts.ts";
-import { type FailedRefresh, isReadable, isStorable, sumsIn, TRIES } from "./refresh-aggregates.ts";
+import { type FailedRefresh, isReadable, isStorable, isWrittenOrGone, sumsIn, TRIES } from "./refresh-aggregates.ts";
 
 /** A value whose sets and maps have one order. */
 const ordered = (value: AttributeValue): unknown => {
@@ -239,8 +239,9 @@ export const projectFacts = async (
         const projection = projectionOf(place.shape, facts, from, values);
         ({ tooLong } = projection);
         const writing = { revision: Number(decimalIn(from?.[REVISION])), over };
-        const result = await runPlanned(session, (images) => planProjection(catalog, place, projection, { ...writing, images }), context);
-        if (result.ok || result.failed.some(({ failure }) => failure.reason === "notFound")) return;
+        const plan = (images: Images): ReturnType<typeof planProjection> =>
+          planProjection(catalog, place, projection, { ...writing, images });
+        if (await isWrittenOrGone(runPlanned(session, plan, context))) return;
         const again = await afterRefusal(session, holder, place, context);
         if (!again) return;
         ({ facts: from, over } = again);

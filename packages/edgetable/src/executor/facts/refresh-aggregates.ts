@@ -11,7 +11,7 @@ import { addDecimals, negateDecimal, parseDecimal, sameDecimals } from "../../ut
 import { sideBySide } from "../../util/side-by-side.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
-import { newToken } from "../run-write.ts";
+import { newToken, type WriteResult } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
 import { type Contribution, contributionsOf, type FactHolder, memoKey, type Place, placeId } from "./contributions.ts";
 
@@ -241,6 +241,20 @@ const groupPlaces = (nodes: readonly NodePlaces[]): readonly (readonly NodePlace
     groups.at(-1)?.push(places);
   }
   return groups;
+};
+
+/**
+ * True if a write was made, or what it changes is not there. A write that was refused after its answer had been lost was made if the
+ * item is as it would have left it, whoever made it; else the item has to be read again.
+ */
+export const isWrittenOrGone = async (writing: Promise<WriteResult>): Promise<boolean> => {
+  try {
+    const result = await writing;
+    return result.ok || result.failed.every(({ failure }) => failure.reason === "notFound");
+  } catch (error) {
+    if (!isEdgetableError(error, "execute.ambiguous")) throw error;
+    return error.details["found"] === "asWritten";
+  }
 };
 
 const refreshSome = async (session: Session, places: readonly Place[], context: CallContext, failed: FailedRefresh[]): Promise<void> => {

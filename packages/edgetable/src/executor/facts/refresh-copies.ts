@@ -24,6 +24,7 @@ import { type FindNode, runRead } from "../run-read.ts";
 import { runOnce } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
 import { endOf } from "./contributions.ts";
+import { isWrittenOrGone } from "./refresh-aggregates.ts";
 
 const TRIES = 30;
 const PAUSES = { baseDelay: 10, maxDelay: 1000 };
@@ -138,8 +139,8 @@ const writeCopies = async (
     if (value !== undefined) set[attribute] = value;
     else if (own(row, attribute) !== undefined) remove.push(attribute);
   }
-  const result = await runOnce(session, () => planCopies(session, copying, { set, remove, digits: (field) => digits.get(field) }), context);
-  return result.ok || result.failed.every(({ failure }) => failure.reason === "notFound");
+  const plan = () => planCopies(session, copying, { set, remove, digits: (field) => digits.get(field) });
+  return isWrittenOrGone(runOnce(session, plan, context));
 };
 
 const readSources = async (session: Session, all: readonly Copying[], context: CallContext): Promise<ReadonlyMap<string, Item>> => {
