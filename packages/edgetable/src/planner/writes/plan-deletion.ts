@@ -30,6 +30,7 @@ import {
   settle,
   stage,
   STALE,
+  stillThere,
   subjectOf,
   type WorkingSet,
 } from "./working-set.ts";
@@ -241,7 +242,8 @@ export const planMark = (
   if (mark !== undefined) return { kind: "settled", write: 0, failure: { reason: "beingDeleted", job: mark } };
   const unmarked: Term = { kind: "equals", attribute: DELETING, value: undefined, failure: STALE };
   const changes = { set: { [DELETING]: { S: job.id } }, remove: [], add: {}, append: {} };
-  const terms = [present, ...guardTerms(node.shape, write.guards), unmarked];
+  const there = stillThere(working, { shape: node.shape, key, known: write.id }, present);
+  const terms = [there, ...guardTerms(node.shape, write.guards), unmarked];
   stage(working, { kind: "update", key, terms, shape: node.shape, changes });
   stage(working, { kind: "put", key: job.key, item: state, terms: [], shape: undefined });
   // The counters stand for the node: nothing is linked to it past them either. Those that are not there yet are made.

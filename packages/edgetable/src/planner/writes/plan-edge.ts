@@ -35,6 +35,7 @@ import {
   type RowChange,
   stage,
   STALE,
+  stillThere,
   subjectOf,
   type WorkingSet,
 } from "./working-set.ts";
@@ -163,7 +164,8 @@ export const planUnlink = (working: WorkingSet, write: UnlinkWrite): Planned => 
   const image = look && imageOf(working, { shape, key }, look.reason);
   if (look && !image) return image === null ? notFound : undefined;
   const unchanged = look && image ? unchangedFields(catalog, { shape, image }, look.fields) : [];
-  stage(working, { kind: "delete", key, terms: [present, ...between, ...guardTerms(shape, write.guards), ...unchanged], shape });
+  const there = stillThere(working, { shape, key, known: row }, present);
+  stage(working, { kind: "delete", key, terms: [there, ...between, ...guardTerms(shape, write.guards), ...unchanged], shape });
   if (second && otherKey) stage(working, { kind: "delete", key: otherKey, terms: [], shape: second.shape });
   // What the caller tells of the row beside its key may be older than the item: a cascade has read it before.
   const before = image ? decodeItem(catalog, shape, image) : row;
@@ -193,7 +195,7 @@ const changesOfSecond = ({ changes, reverse }: RelinkWrite): Changes => {
 const changeCopy = (
   working: WorkingSet,
   write: RelinkWrite,
-  { shape, row: known, isOwn, there }: EdgeCopy & { readonly isOwn: boolean; readonly there?: Term | undefined },
+  { shape, row: known, isOwn, there, absence }: EdgeCopy & { isOwn: boolean; there?: Term | undefined; absence?: Failure | undefined },
   more: readonly Term[] = [],
 ): ChangedItem | null | undefined => {
   const key = locate(working, shape, known);
@@ -214,7 +216,7 @@ const changeCopy = (
     known,
     changes,
     guards,
-    there,
+    there: there && (absence ? there : stillThere(working, { shape, key, known }, there)),
     terms: [...(terms ?? []), ...more],
     look,
     whole,
@@ -224,7 +226,11 @@ const changeCopy = (
 };
 
 // The edge changes. Its other copy is missing and is written whole, from the edge's item.
-const completeCopy = (working: WorkingSet, write: RelinkWrite, own: EdgeCopy & { readonly there: Term | undefined }): Planned => {
+const completeCopy = (
+  working: WorkingSet,
+  write: RelinkWrite,
+  own: EdgeCopy & { readonly there: Term | undefined; readonly absence: Failure | undefined },
+): Planned => {
   const { catalog } = working;
   const { shape } = own;
   const key = locate(working, shape, own.row);
@@ -252,10 +258,10 @@ export const planRelink = (working: WorkingSet, given: RelinkWrite, absence?: Fa
   const [own, second] = edgeCopies(edge, given.key);
   const write = own.shape.times && !given.keepsVersion ? { ...given, changes: atTime(working, own.shape, given.changes) } : given;
   const there = presentUnexpired(working, own.shape, absence);
-  const first = changeCopy(working, write, { ...own, isOwn: true, there });
+  const first = changeCopy(working, write, { ...own, isOwn: true, there, absence });
   if (first === null || isGone(working, first?.image)) return notFound;
   const other = second && changeCopy(working, write, { ...second, isOwn: false });
-  if (other === null) return completeCopy(working, write, { ...own, there });
+  if (other === null) return completeCopy(working, write, { ...own, there, absence });
   if (!first || (second && !other)) return undefined;
   if (write.checksRow) {
     // Where each copy has attributes of its own, both together are the edge; else each is an edge.
