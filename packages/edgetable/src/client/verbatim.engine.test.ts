@@ -270,3 +270,24 @@ test("an attribute that repeats a field holds its null", async () => {
   ).toEqual([]);
   expect(await db.task({ id: "1" }).out("after").where({ note: null }).edges()).toHaveLength(1);
 });
+
+test("a key that was not removed says nothing of a field that is null beside it", async () => {
+  const table = engine.freshTableName("staleKey");
+  const graph = defineGraph({
+    table,
+    nodes: { task: node({ key: "TASK#{id}", schema: z.object({ id: text, title: text.nullish(), rank: text.optional() }) }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "SK" } },
+      nodes: { task: { keys: { SK: "TASK", GSI1PK: "{title}#{rank}" }, verbatim: ["title"], sparse: ["GSI1PK"] } },
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await engine.transport.send("PutItem", {
+    TableName: table,
+    Item: { ...raw({ PK: "TASK#1", SK: "TASK", GSI1PK: "old#5" }), title: { NULL: true } },
+  });
+  expect(await db.task.get({ id: "1" })).toEqual({ id: "1", title: null, rank: "5" });
+});

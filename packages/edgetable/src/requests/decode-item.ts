@@ -49,9 +49,10 @@ const placeAll = (template: Template, fields: Row, row: Record<string, unknown>)
     if (value === undefined) continue;
     const end = part.steps[0] ?? "";
     const name = part.steps[1];
-    // What an earlier key says counts.
-    if (name === undefined) row[end] ??= value;
-    else if (part.steps.length > 2) place(row, part.path, value);
+    // What an earlier key says counts, also null.
+    if (name === undefined) {
+      if (row[end] === undefined) row[end] = value;
+    } else if (part.steps.length > 2) place(row, part.path, value);
     else ((row[end] ??= {}) as Record<string, unknown>)[name] ??= value;
   }
 };
