@@ -1,7 +1,8 @@
 import { isOneWay } from "../keys/template.ts";
 import { encodeItem } from "../requests/encode-item.ts";
 import { createTableInput } from "../requests/table.ts";
-import { type Catalog, definitionOf, keptByStream, type Shape } from "../schema/catalog.ts";
+import { type Catalog, definitionOf, type Shape } from "../schema/catalog.ts";
+import { keptByStream } from "../schema/describe-model.ts";
 import { attributeKind } from "../schema/attribute-kind.ts";
 import { derivedNames } from "../schema/facts.ts";
 import { attributeSchemas } from "../schema/standard-schema.ts";

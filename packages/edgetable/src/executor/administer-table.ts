@@ -8,7 +8,7 @@ import {
   refuseDifferences,
   type TableDifference,
 } from "../requests/table.ts";
-import { keptByStream } from "../schema/catalog.ts";
+import { keptByStream } from "../schema/describe-model.ts";
 import type { TableDescription } from "../transport/operations.ts";
 import { noteComplete } from "./run-read.ts";
 import type { CallContext, Session } from "./session.ts";

@@ -438,11 +438,3 @@ export const kindShapes = (
 /** True if a model declares anything to follow from other rows. */
 export const hasFacts = ({ facts: { aggregates, summaries, copies } }: Catalog): boolean =>
   aggregates.length + summaries.length + copies.length > 0;
-
-/** What the model leaves to the table's stream: derived attributes and copies, and grids whose values are documents. */
-export const keptByStream = ({ facts, nodes }: Catalog): readonly string[] => [
-  ...[...facts.aggregates, ...facts.summaries, ...facts.copies].flatMap(({ attribute, freshness }) =>
-    freshness === "stream" ? [`"${attribute}"`] : [],
-  ),
-  ...Object.values(nodes).flatMap(({ name, definition }) => (definition.fields?.storage === "document" ? [`the grid of "${name}"`] : [])),
-];

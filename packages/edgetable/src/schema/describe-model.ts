@@ -197,3 +197,11 @@ export const describedShards = ({ items }: ModelDescription, { partitionKeys }: 
   const attribute = partitionKeys.find((name) => shards[name]);
   return attribute === undefined ? undefined : shards[attribute];
 };
+
+/** What the model leaves to the table's stream: derived attributes and copies, and grids whose values are documents. */
+export const keptByStream = ({ facts, nodes }: Catalog): readonly string[] => [
+  ...[...facts.aggregates, ...facts.summaries, ...facts.copies].flatMap(({ attribute, freshness }) =>
+    freshness === "stream" ? [`"${attribute}"`] : [],
+  ),
+  ...Object.values(nodes).flatMap(({ name, definition }) => (definition.fields?.storage === "document" ? [`the grid of "${name}"`] : [])),
+];

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { createLeanStreamTransport } from "./lean/lean-stream-transport.ts";
-import { streamEndpoint } from "./lean/surroundings.ts";
+import { createLeanStreamTransport, streamEndpoint } from "./lean/lean-stream-transport.ts";
 import { holdsRecords, streamOddityOf, type StreamTransport } from "./stream-operations.ts";
 
 describe("on a real engine", () => {

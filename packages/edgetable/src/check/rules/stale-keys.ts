@@ -1,4 +1,5 @@
-import { definitionOf, keptByStream, keyAttributes } from "../../schema/catalog.ts";
+import { definitionOf, keyAttributes } from "../../schema/catalog.ts";
+import { keptByStream } from "../../schema/describe-model.ts";
 import { askSchema, attributeNames, attributeSchemas } from "../../schema/standard-schema.ts";
 import { didYouMean } from "../../util/did-you-mean.ts";
 import { CONCERNS, type Advice, type AdviceRule } from "../advice.ts";

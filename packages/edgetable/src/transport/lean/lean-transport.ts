@@ -3,7 +3,7 @@ import { type OptionChecks, checkOptions } from "../../util/check-options.ts";
 import { TIMEOUTS, type Transport, deferTransport } from "../transport.ts";
 import { type CredentialProvider, type Credentials, checkCredentials, defaultCredentials } from "./credentials.ts";
 import type { LeanSettings } from "./open-transport.ts";
-import { configuredEndpoint, type FoundEndpoint, parseEndpoint, resolveRegion, serviceEndpoint, streamEndpoint } from "./surroundings.ts";
+import { configuredEndpoint, type FoundEndpoint, parseEndpoint, resolveRegion, serviceEndpoint } from "./surroundings.ts";
 
 /** How the lean transport reaches DynamoDB. */
 export interface LeanTransportOptions {
@@ -67,7 +67,8 @@ interface Place {
   inRegion(region: string): string;
 }
 
-const settle = (options: LeanTransportOptions, place: Place): LeanSettings => {
+/** Checked settings of a lean transport. */
+export const settle = (options: LeanTransportOptions, place: Place): LeanSettings => {
   checkOptions(options, checks);
   const found = options.endpoint ?? place.configured(options.profile);
   const given = found === undefined ? undefined : parseEndpoint(found, options.allowInsecure ?? false);
@@ -101,17 +102,3 @@ export const createLeanTransport = (options: LeanTransportOptions = {}): Transpo
   // Sockets and TLS are loaded only by programs that connect.
   return deferTransport(async () => (await import("./open-transport.ts")).openTransport(settings));
 };
-
-/** Checked settings of a lean transport of DynamoDB Streams. */
-export const streamSettings = (options: LeanTransportOptions): LeanSettings =>
-  settle(
-    { ...options, ...(options.endpoint !== undefined && { endpoint: streamEndpoint(options.endpoint) }) },
-    {
-      configured: (profile) => {
-        const own = configuredEndpoint(profile, process.env, "DYNAMODB_STREAMS");
-        const beside = own ?? configuredEndpoint(profile);
-        return beside && { ...beside, url: streamEndpoint(beside.url) };
-      },
-      inRegion: (region) => streamEndpoint(serviceEndpoint(region)),
-    },
-  );

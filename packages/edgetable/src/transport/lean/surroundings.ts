@@ -109,13 +109,6 @@ export const resolveRegion = (source: RegionSource, fallback?: string): string =
   return region;
 };
 
-/**
- * The endpoint of DynamoDB Streams beside one of DynamoDB: AWS has a host of its own for it, and local engines answer both
- * at one port.
- */
-export const streamEndpoint = (url: string): string =>
-  url.replace(/^(https?:\/\/)(dynamodb(?:-fips)?\.[^/]*\.(?:amazonaws|sc2s|c2s|csp|cloud)\.)/, "$1streams.$2");
-
 /** Where requests go. */
 export interface Endpoint {
   /** Without the brackets of an IPv6 address. */
