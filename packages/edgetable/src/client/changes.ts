@@ -59,11 +59,13 @@ const present = (given: Row | undefined): Row => {
 
 const clausesOf = (written: WrittenType, given: Row): Changes => {
   const names = namesIn(given);
-  const attribute = names.find((name) => !CLAUSES.includes(name) || written.names?.includes(name));
-  const clause = names.find((name) => CLAUSES.includes(name) && !written.names?.includes(name));
-  if (written.names && clause !== undefined && attribute !== undefined)
-    failOption(written, `"${attribute}" stands beside \`${clause}\`: put it into \`set\`, in this update`, { attribute });
-  if (clause === undefined || attribute !== undefined) return { set: present(given), remove: [], add: {}, append: {} };
+  const isClause = (name: string): boolean => CLAUSES.includes(name) && !written.names?.includes(name);
+  const attribute = names.find((name) => !isClause(name));
+  if (attribute !== undefined || names.length === 0) {
+    const clause = written.names && names.find(isClause);
+    if (clause) failOption(written, `"${attribute}" stands beside \`${clause}\`: put it into \`set\`, in this update`, { attribute });
+    return { set: present(given), remove: [], add: {}, append: {} };
+  }
   const { set, remove, add, append, delete: members } = given as Partial<Changes> & { readonly delete?: Row };
   const paths: PathChange[] = [];
   const isWithin = (name: string): boolean => isPath(name) && !written.names?.includes(name);

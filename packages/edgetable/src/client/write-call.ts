@@ -156,7 +156,7 @@ export const writesOf = ({ catalog }: WriteDriver, calls: readonly WriteCall<unk
     if (made === catalog) return write;
     throw new EdgetableError(
       "plan.unsupported",
-      `Call ${at + 1} is of another ${made?.table === catalog.table ? "tenant or model" : `table ("${made?.table}")`} than this connection of "${catalog.table}". Make it separately, or by its own connection.`,
+      `Call ${at + 1} is of another tenant, model or table than this connection. Make it separately, or by its own connection.`,
       { details: { call: at } },
     );
   });
