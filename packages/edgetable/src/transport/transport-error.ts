@@ -12,8 +12,7 @@ const remedies: Readonly<Partial<Record<ErrorCode, string>>> = {
     "Get new credentials, such as with `aws sso login`, and connect again; a function given as `credentials` is called again.",
   "execute.credentials": "Check the access key, its secret and the session token, and the clock of this machine.",
   "execute.accessDenied": "Allow this operation on the table and its indexes in the policy of these credentials, or use others.",
-  "execute.streamNotFound":
-    "The stream or its table was removed: list the table's streams again; check endpoint, region and account.",
+  "execute.streamNotFound": "The stream or its table was removed: list the table's streams again; check endpoint, region and account.",
   "plan.indexIncomplete":
     "An index is read once a migration to this model has completed it: `db.migrations.run()` or `edgetable migrate run`.",
   "execute.tableNotFound": "`db.table.create()` or `edgetable table create` creates it; check endpoint, region and account.",
