@@ -162,3 +162,34 @@ test("a key holds as many bytes of a copied text as fit, and of two the longer o
   expect(keysOf(`w${both}`, "byTitleSk").filter((key) => key.split("#")[1]!.length > 400)).toHaveLength(1);
   expect((await verify(db, { settle: 0 })).clean).toBe(true);
 });
+
+test("a search finds the rows of an empty copy in the partition of an index, and none of an empty text that no key holds", async () => {
+  const db = defineGraph({
+    table: engine.freshTableName("partitions"),
+    nodes: {
+      work: node({ key: "WORK#{workId}", schema: z.object({ workId: text, title: text }) }),
+      shelf: node({ key: "SHELF#{shelfId}", schema: z.object({ shelfId: text }) }),
+    },
+    edges: { stands: edge({ from: "work", to: "shelf", schema: z.object({ room: text }), copies, onDelete }) },
+    indexes: {
+      byTitle: { entries: { stands: { by: ["title", "room"], split: 1 } }, shards: 2 },
+      byRoom: { entries: { stands: { by: ["room", "title"], split: 1 } } },
+    },
+  }).connect({ transport: engine.transport });
+  await db.table.create();
+  await db.shelf.create({ shelfId: "s" }).orThrow();
+  for (const [at, title] of ["", "", "a", "b"].entries()) {
+    await db.work.create({ workId: `w${at}`, title }).orThrow();
+    await db.stands.link({ workId: `w${at}` }, { shelfId: "s" }, { room: `r${at % 2}` }).orThrow();
+  }
+  const found = async (where: object, index: "byTitle" | "byRoom"): Promise<string> =>
+    (await db.find("stands").using(index).where(where).rows())
+      .map(({ from }) => from.workId)
+      .toSorted()
+      .join();
+  expect(await found({ title: "" }, "byTitle")).toBe("w0,w1");
+  expect(await found({ title: "", room: { gte: "r1" } }, "byTitle")).toBe("w1");
+  expect(await found({ title: { in: ["", "b"] } }, "byTitle")).toBe("w0,w1,w3");
+  expect(await found({ room: "r0", title: "" }, "byRoom")).toBe("w0");
+  expect(await found({ room: "" }, "byRoom")).toBe("");
+});

@@ -61,12 +61,21 @@ const unaskedAttributes = (catalog: Catalog, index: Index, search: Search): read
   return unasked;
 };
 
+/** The path with keys that may hold an empty text, as those of derived values do; none is in the keys of other values. */
+const withEmpty = (path: AccessPath): AccessPath => {
+  const { index, partition, prefix } = path;
+  if (index.name === undefined) return path;
+  const loose = (template: Template): Template => ({ ...template, loose: true });
+  return { ...path, partition: loose(partition), prefix: prefix && { ...prefix, template: loose(prefix.template) } };
+};
+
 /** Every path to items of a search, those through a sparse index included, which may lead to some of the items alone. */
 const allCandidates = (catalog: Catalog, search: Search, anyway = false): readonly AccessPath[] => {
   const known = new Set(search.known.map(({ path }) => path));
   const sets = [kindShapes(catalog, search)];
   const implied = anyway || search.index !== undefined ? "all" : new Set(search.implied);
-  const paths = accessPaths(catalog, { sets, known, anchor: [], consistent: false, index: search.index, implied });
+  const found = accessPaths(catalog, { sets, known, anchor: [], consistent: false, index: search.index, implied });
+  const paths = catalog.escapes ? found.map(withEmpty) : found;
   if (search.index !== undefined) return paths;
   return paths.filter((path) => {
     const projected = projectedAttributes(catalog, path.index);
