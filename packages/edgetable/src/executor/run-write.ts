@@ -63,7 +63,6 @@ const validateReverse = <W extends LogicalWrite & { readonly reverse: Row }>(sch
   hasFields(write.reverse) ? andThen(validateChanges(schema, write.reverse, what), (reverse) => ({ ...write, reverse })) : write;
 
 const loadOperands = loadOnce(async () => import("../schema/check-operands.ts"));
-const loadUpserts = loadOnce(async () => import("./validate-upsert.ts"));
 
 const validateChange = (
   catalog: Catalog,
@@ -117,7 +116,7 @@ export const validateWrite = (catalog: Catalog, write: LogicalWrite): Maybe<Logi
     });
   }
   if (write.kind === "upsert" || write.kind === "upsertEdge")
-    return andThen(loadUpserts(), ({ validateUpsert }) => validateUpsert(catalog, write, validateWrite));
+    return import("./validate-upsert.ts").then(({ validateUpsert }) => validateUpsert(catalog, write, validateWrite));
   const entry = "edge" in write ? catalog.edges[write.edge] : (write.of === "node" ? catalog.nodes : catalog.parts)[write.name];
   const schema = entry?.definition.schema;
   if (!schema || write.kind === "delete" || write.kind === "check" || write.kind === "unlink") return write;
@@ -400,14 +399,10 @@ export const runOnce = (session: Session, planner: () => WritePlan, context: Cal
 export const runWrites = async (session: Session, writes: readonly LogicalWrite[], context: CallContext): Promise<WriteResult> => {
   const loading = loadRareWrites(writes);
   if (loading) await loading;
-  let read = NOTHING;
+  let read: Images = NOTHING;
   const planner: WritePlanner = (images, rows) =>
     planWrites(session.catalog, writes, (read = images), { livingAt: context.livingAt, now: session.effects.now(), rows });
-  try {
-    return await runPlanned(session, planner, context);
-  } catch (error) {
-    if (read === NOTHING) throw error;
-    const { judgeGuards } = await import("./unmet-guards.ts");
-    return { ok: false, failed: judgeGuards({ session, context }, { writes, images: read, error }) };
-  }
+  return runPlanned(session, planner, context).catch(async (error: unknown) =>
+    (await import("./unmet-guards.ts")).judgeGuards({ session, context }, { writes, images: read, error }),
+  );
 };

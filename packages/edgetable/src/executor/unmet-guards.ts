@@ -49,8 +49,9 @@ const failureOf = (terms: readonly Term[], row: Row, image: Item): Failure | und
 export const judgeGuards = (
   { session, context }: { readonly session: Session; readonly context: CallContext },
   { writes, images, error }: { readonly writes: readonly LogicalWrite[]; readonly images: Images; readonly error: unknown },
-): readonly Unmet[] => {
-  if (!isEdgetableError(error) || !/^(?:schema|keys|request|execute[.]rejected)/.test(error.code)) throw error;
+): { readonly ok: false; readonly failed: readonly Unmet[] } => {
+  const isOfRow = isEdgetableError(error) && /^(?:schema|keys|request|execute[.]rejected)/.test(error.code);
+  if (!isOfRow || Object.keys(images).length === 0) throw error;
   const { catalog } = session;
   const reading = { unknown: context.reading?.unknown, onStray: "skip" } as const;
   const failed = writes.flatMap((given, write): readonly Unmet[] => {
@@ -62,5 +63,5 @@ export const judgeGuards = (
     return [{ write, failure, current: readRow({ session, context: { ...context, reading } }, [read.shape, read.image]) }];
   });
   if (failed.length === 0) throw error;
-  return failed;
+  return { ok: false, failed };
 };
