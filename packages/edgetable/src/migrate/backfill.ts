@@ -7,7 +7,8 @@ import { isEdgetableError } from "../errors/edgetable-error.ts";
 import { isFailedCondition } from "../executor/failed-term.ts";
 import { keepRate, type Rate, type Run, step } from "../executor/jobs/run-job.ts";
 import type { CallContext, Session } from "../executor/session.ts";
-import { type BackfilledEntry, filledAttributes, shapesOf } from "./plan-migration.ts";
+import type { BackfilledEntry } from "./migration-steps.ts";
+import { filledAttributes, shapesOf } from "./plan-migration.ts";
 import type { Finding, UnfitItem, WantedKeys } from "./stale-keys.ts";
 
 /** How far the passes over a table have come. */

@@ -1,6 +1,6 @@
 import type { Catalog, KeyNames } from "../schema/catalog.ts";
 import { definitionOf, describedEntry, type ModelDescription } from "../schema/describe-model.ts";
-import type { BackfilledEntry, MigrationStep } from "./plan-migration.ts";
+import type { BackfilledEntry, MigrationStep } from "./migration-steps.ts";
 
 /** Steps of a plan, by what they do. */
 interface UnorderedSteps {

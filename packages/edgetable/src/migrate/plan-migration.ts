@@ -6,17 +6,7 @@ import { isEither, isLeft } from "../schema/between-models.ts";
 import { changedCounts, changedFacts, sameEntry, underOurNames } from "../schema/compare-models.ts";
 import { describedEntry, describedShards, describeModel, descriptionHash, type ModelDescription } from "../schema/describe-model.ts";
 import { unkept } from "../executor/administer-table.ts";
-import {
-  derivePrice,
-  indexPrice,
-  movePrice,
-  passPrice,
-  recordPrice,
-  reservePrice,
-  reshardPrice,
-  type StepPrice,
-  type TableSize,
-} from "./prices.ts";
+import { derivePrice, indexPrice, movePrice, passPrice, recordPrice, reservePrice, reshardPrice, type TableSize } from "./prices.ts";
 import {
   changedForms,
   changedStorage,
@@ -29,67 +19,11 @@ import {
 } from "./changed-definitions.ts";
 import { changedPlaces } from "./changed-places.ts";
 import type { ModelRecord } from "../executor/model-record.ts";
+import type { BackfilledEntry, MigrationStep } from "./migration-steps.ts";
 import { orderSteps } from "./order-steps.ts";
 import type { TableDescription } from "../transport/operations.ts";
 
-/** One step of a migration, in the order in which they are taken. */
-export type MigrationStep =
-  /** The removal of expired items is switched to the attribute, or off. */
-  | { readonly kind: "setExpiry"; readonly attribute: string | undefined; readonly says: string }
-  /** Stream, deletion protection and point-in-time recovery are set as the model says. */
-  | { readonly kind: "setTable"; readonly settings: TableSettings; readonly says: string }
-  /** Renamed and retyped attributes are stored as the model says. Before anything is written, every value is converted once. */
-  | ({
-      readonly kind: "convert";
-      /** As `person.fullName`. */
-      readonly attributes: readonly string[];
-      readonly says: string;
-    } & StepPrice)
-  /**
-   * Nodes get derived attributes, edges and parts copies, computed from what is stored; the items that count degrees
-   * (`likes.outDegree`) count what there is.
-   */
-  | ({
-      readonly kind: "derive";
-      readonly facts: readonly string[];
-      /** Those that the stream's processor keeps from then on. They are computed with `finish`. */
-      readonly streamed: readonly string[];
-      readonly says: string;
-    } & StepPrice)
-  /** Unique values of nodes are reserved. Those that several nodes have are named. */
-  | ({
-      readonly kind: "reserve";
-      /** As `person.email`. */
-      readonly attributes: readonly string[];
-      readonly says: string;
-    } & StepPrice)
-  /** Items get the index keys that the model computes. Repeated until a pass finds nothing to change. */
-  | ({
-      readonly kind: "backfill";
-      readonly entries: readonly BackfilledEntry[];
-      readonly says: string;
-    } & StepPrice)
-  /** The values of users' fields move to another storage. Repeated until a pass finds nothing to move. */
-  | ({ readonly kind: "moveValues"; readonly node: string; readonly to: ValueStorage; readonly says: string } & StepPrice)
-  /** DynamoDB builds the index, from items that all have its keys. `begun`: it does so already. */
-  | ({ readonly kind: "createIndex"; readonly index: string; readonly begun?: true; readonly says: string } & StepPrice)
-  /** Items move to the shards in which the model puts them. */
-  | ({ readonly kind: "reshard"; readonly index: string; readonly says: string } & StepPrice)
-  /** An index that only the recorded model has. */
-  | { readonly kind: "deleteIndex"; readonly index: string; readonly says: string }
-  /** The table records the model. Priced with what the run keeps of itself: its lease, and how far it has come. */
-  | ({ readonly kind: "record"; readonly says: string } & StepPrice);
-
 type CreateIndex = Extract<MigrationStep, { readonly kind: "createIndex" }>;
-
-/** The kinds of items that an index is to find. */
-export interface BackfilledEntry {
-  readonly index: string;
-  /** Ids of shapes: `student`, `likes(person>post)`, `rated:mirror`. */
-  readonly shapes: readonly string[];
-  /** True if the table has the index already: it finds these items in part until the migration has ended. */
-  readonly live: boolean;
-}
 
 /** How a table is brought to follow a model. */
 export interface MigrationPlan {

@@ -12,7 +12,8 @@ import type { Item, Key, TableDescription } from "../transport/operations.ts";
 import { beginPass, beginTask, MOST_PASSES, newPasses, type Pass, type PassState, runPass, wantedKeys } from "./backfill.ts";
 import { createIndex, deleteIndex, missingSettings, readRecovery, setExpiry, setRecovery, setTable, theTable } from "./change-indexes.ts";
 import { derive, type DeriveSettings, reserve, toldOf } from "./derive.ts";
-import { type MigrationPlan, type MigrationStep, planMigration, type PlanSettings } from "./plan-migration.ts";
+import type { MigrationStep } from "./migration-steps.ts";
+import { type MigrationPlan, planMigration, type PlanSettings } from "./plan-migration.ts";
 import { findOldForms } from "./old-forms.ts";
 import { type Finding, findStaleKeys, type UnfitItem } from "./stale-keys.ts";
 
