@@ -1,6 +1,9 @@
+import type { HydrateStep } from "../ir/physical-plan.ts";
 import { inKeysCase, sameValue } from "../keys/template.ts";
+import { decodeOwn, isExpired } from "../requests/decode-item.ts";
+import { defined } from "../util/invariant.ts";
 import { type Row, valueAt } from "../util/row.ts";
-import { acceptItems, type Found, nextPage, openPartition, type ReadRun, type Rows } from "./read-rows.ts";
+import { acceptItems, endOf, type FindNode, type Found, nextPage, openPartition, readRow, type ReadRun, type Rows } from "./read-rows.ts";
 
 /** Reads the range of a row's key up to the row that is asked for, in whatever case the table's keys hold its id. */
 const findRow = async (run: ReadRun, identity: readonly string[]): Promise<readonly Found[]> => {
@@ -24,4 +27,20 @@ const findRow = async (run: ReadRun, identity: readonly string[]): Promise<reado
 export const findRows = async (run: ReadRun, identity: readonly string[], rows: readonly Row[]): Promise<Rows> => {
   const found = await Promise.all(rows.map(async (row) => findRow({ ...run, binding: { row, values: [] } }, identity)));
   return { found: found.flat(), next: undefined };
+};
+
+/** Adds to each edge the node at its far end, where the node's key does not follow from its id, or the edge's item is the node's. */
+export const hydrateOthers = async (run: ReadRun, found: readonly Found[], step: HydrateStep, findNode: FindNode): Promise<void> => {
+  const { session, context } = run;
+  const { catalog } = session;
+  const add = async (one: Found): Promise<void> => {
+    const type = one.shape[endOf(step, one)];
+    const shape = catalog.ends[type ?? ""]?.shape;
+    const item = step.by === "none" ? one.item : undefined;
+    let node: Row | undefined;
+    if (!item) node = await findNode(defined(type, "node type"), one.row[endOf(step, one)] as Row, context);
+    else if (!isExpired(catalog, item, context.livingAt)) node = readRow(run, [one.shape, item], decodeOwn);
+    one.node = node && shape && run.parse ? run.parse({ shape, row: node, item }, step) : node;
+  };
+  await Promise.all(found.map(add));
 };

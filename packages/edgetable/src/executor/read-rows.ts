@@ -1,5 +1,5 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
-import type { ReadPlan, QueryStep } from "../ir/physical-plan.ts";
+import type { HydrateStep, ReadPlan, QueryStep } from "../ir/physical-plan.ts";
 import { sameValue } from "../keys/template.ts";
 import { keyTextOf } from "../requests/attribute-value.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
@@ -58,6 +58,12 @@ export interface Found {
   /** The node at the far end, once hydrated; undefined when it has no item. */
   node?: Record<string, unknown> | undefined;
 }
+
+/** Finds a node whose table key does not follow from its id. */
+export type FindNode = (node: string, id: Row, context: CallContext) => Promise<Record<string, unknown> | undefined>;
+
+/** The end of an edge that leads to the wanted node. */
+export const endOf = ({ ends }: HydrateStep, { source }: Found): "from" | "to" => defined(ends[source], "the end of a source");
 
 export interface Rows {
   readonly found: readonly Found[];

@@ -1,5 +1,5 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
-import type { AccessStep, GetStep, HydrateStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
+import type { AccessStep, GetStep, QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { sameValue } from "../keys/template.ts";
 import type { Position, Ties } from "../requests/cursor.ts";
 import { decodeOwn, isExpired, isOfShape, shapeOf } from "../requests/decode-item.ts";
@@ -35,6 +35,8 @@ import {
   pageOf,
   passesAll,
   startKeyOf,
+  endOf,
+  type FindNode,
 } from "./read-rows.ts";
 import type { ReadBudget } from "./read-budget.ts";
 import type { ParseRow } from "./parse-rows.ts";
@@ -104,8 +106,7 @@ export const readComplete = async <T>(
   return rows;
 };
 
-/** Finds a node whose table key does not follow from its id. */
-export type FindNode = (node: string, id: Row, context: CallContext) => Promise<Record<string, unknown> | undefined>;
+export type { FindNode } from "./read-rows.ts";
 
 export interface ReadRequest {
   readonly plan: ReadPlan;
@@ -211,32 +212,14 @@ const readSources = async (run: ReadRun, from: Position): Promise<Rows> => {
   }
 };
 
-const endOf = ({ ends }: HydrateStep, { source }: Found): "from" | "to" => defined(ends[source], "the end of a source");
+const foundRows = loadOnce(async () => import("./found-rows.ts"));
 
 /** Adds to each edge the node at its far end. */
 const hydrate = async (run: ReadRun, found: readonly Found[], findNode: FindNode): Promise<void> => {
   const { session, binding, context, plan } = run;
   const { catalog } = session;
   const step = defined(plan.hydrate, "hydrate step");
-  const parsed = (one: Found, node: Row | undefined, item?: Item): Row | undefined => {
-    const shape = catalog.ends[one.shape[endOf(step, one)] ?? ""]?.shape;
-    return node && shape && run.parse ? run.parse({ shape, row: node, item }, step) : node;
-  };
-  if (step.by === "none") {
-    for (const one of found) {
-      const isGone = isExpired(catalog, one.item, context.livingAt);
-      one.node = isGone ? undefined : parsed(one, readRow(run, [one.shape, one.item], decodeOwn), one.item);
-    }
-    return;
-  }
-  if (step.by === "query") {
-    const find = async (one: Found): Promise<void> => {
-      const end = endOf(step, one);
-      one.node = parsed(one, await findNode(defined(one.shape[end], "node type"), one.row[end] as Row, context));
-    };
-    await Promise.all(found.map(find));
-    return;
-  }
+  if (step.by !== "batchGet") return (await foundRows()).hydrateOthers(run, found, step, findNode);
   const keys = new Map<string, Key>();
   const ids: (string | undefined)[] = [];
   for (const one of found) {
@@ -264,7 +247,8 @@ const hydrate = async (run: ReadRun, found: readonly Found[], findNode: FindNode
     const shape = catalog.ends[one.shape[endOf(step, one)] ?? ""]?.shape;
     // In an adopted table an item of another kind, or of no model, may be under the node's key.
     const isNode = item && shape && !isExpired(catalog, item, context.livingAt) && (catalog.escapes || isOfShape(catalog, shape, item));
-    one.node = isNode ? parsed(one, readRow(run, [shape, item], decodeOwn), item) : undefined;
+    const node = isNode ? readRow(run, [shape, item], decodeOwn) : undefined;
+    one.node = node && shape && run.parse ? run.parse({ shape, row: node, item }, step) : node;
   }
 };
 
@@ -322,7 +306,7 @@ export const readAll = async (session: Session, request: ReadRequest, context: C
   if (!first) throw new EdgetableError("invariant", "a read plan without a source: a defect of edgetable");
   let rows: Rows;
   if (first.kind === "get") rows = await readGets(run, first, request.rows ?? [binding.row]);
-  else if (first.identity) rows = await (await import("./found-rows.ts")).findRows(run, first.identity, request.rows ?? [binding.row]);
+  else if (first.identity) rows = await (await foundRows()).findRows(run, first.identity, request.rows ?? [binding.row]);
   else if (plan.merged) rows = await (await merging()).readMerged(run, [...plan.sources.keys()], from);
   else rows = await readSources(run, from);
   if (plan.hydrate) await hydrate({ ...run, context }, rows.found, request.findNode);

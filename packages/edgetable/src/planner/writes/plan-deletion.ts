@@ -242,7 +242,7 @@ export const planMark = (
   if (mark !== undefined) return { kind: "settled", write: 0, failure: { reason: "beingDeleted", job: mark } };
   const unmarked: Term = { kind: "equals", attribute: DELETING, value: undefined, failure: STALE };
   const changes = { set: { [DELETING]: { S: job.id } }, remove: [], add: {}, append: {} };
-  const there = stillThere(working, { shape: node.shape, key, known: write.id }, present);
+  const there = stillThere(working, [node.shape, key, write.id], present);
   const terms = [there, ...guardTerms(node.shape, write.guards), unmarked];
   stage(working, { kind: "update", key, terms, shape: node.shape, changes });
   stage(working, { kind: "put", key: job.key, item: state, terms: [], shape: undefined });

@@ -164,7 +164,7 @@ export const planUnlink = (working: WorkingSet, write: UnlinkWrite): Planned => 
   const image = look && imageOf(working, { shape, key }, look.reason);
   if (look && !image) return image === null ? notFound : undefined;
   const unchanged = look && image ? unchangedFields(catalog, { shape, image }, look.fields) : [];
-  const there = stillThere(working, { shape, key, known: row }, present);
+  const there = stillThere(working, [shape, key, row], present);
   stage(working, { kind: "delete", key, terms: [there, ...between, ...guardTerms(shape, write.guards), ...unchanged], shape });
   if (second && otherKey) stage(working, { kind: "delete", key: otherKey, terms: [], shape: second.shape });
   // What the caller tells of the row beside its key may be older than the item: a cascade has read it before.
@@ -216,7 +216,7 @@ const changeCopy = (
     known,
     changes,
     guards,
-    there: there && (absence ? there : stillThere(working, { shape, key, known }, there)),
+    there: there && (absence ? there : stillThere(working, [shape, key, known], there)),
     terms: [...(terms ?? []), ...more],
     look,
     whole,

@@ -117,7 +117,7 @@ export const planUpdate = (working: WorkingSet, write: UpdateWrite, absence?: Fa
   const key = locate(working, shape, known);
   if (!key) return key === null ? notFound : undefined;
   const term = presentUnexpired(working, shape, absence);
-  const there = absence ? term : stillThere(working, { shape, key, known }, term);
+  const there = absence ? term : stillThere(working, [shape, key, known], term);
   const change: RowChange = { subject, before: known, after: undefined, changes };
   const look = joined(looksAt(catalog, change), whole ? WHOLE_ROW : undefined);
   const changed = changeItem(working, { shape, key, known, changes, guards, keepsVersion, there, look, whole });
@@ -141,7 +141,7 @@ export const planDelete = (working: WorkingSet, write: DeleteWrite): Planned => 
   if (look && image === null) return notFound;
   const row = image ? decodeItem(catalog, shape, image) : undefined;
   const terms = look && image ? unchangedFields(catalog, { shape, image }, look.fields) : [];
-  const there = stillThere(working, { shape, key, known: write.id }, present);
+  const there = stillThere(working, [shape, key, write.id], present);
   stage(working, { kind: "delete", key, terms: [there, ...guardTerms(shape, write.guards), ...terms], shape });
   stageDerived(working, { subject, before: row ?? write.id, after: null, related: write.edges, image });
   return { kind: "staged", row };
@@ -157,7 +157,7 @@ export const planCheck = (working: WorkingSet, { exists, guards, ...write }: Che
   const { shape } = itemOf(catalog, { ...write, exists, guards });
   const key = exists ? locate(working, shape, write.id) : keyIfComplete(catalog, shape, write.id);
   if (key) {
-    const there = stillThere(working, { shape, key, known: write.id }, presentUnexpired(working, shape));
+    const there = stillThere(working, [shape, key, write.id], presentUnexpired(working, shape));
     const terms = exists ? [there, ...guardTerms(shape, guards)] : [absentOrExpired(working, shape)];
     stage(working, { kind: "check", key, terms, shape });
     return { kind: "staged" };

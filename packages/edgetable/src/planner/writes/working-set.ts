@@ -292,8 +292,8 @@ export const locate = (working: WorkingSet, shape: Shape, row: Row): Key | null 
   return found && keyOfItem(working.catalog, found);
 };
 
-/** The term of a row that is there, which was found by what is known of it: if it is not there any more, it may have moved, and is looked for again. */
-export const stillThere = (working: WorkingSet, { shape, key, known }: { shape: Shape; key: Key; known: Row }, term: Term): Term =>
+/** The term of a row that was found by what is known of it: if it is not there any more, it may have moved, and is looked for again. */
+export const stillThere = (working: WorkingSet, [shape, key, known]: readonly [Shape, Key, Row], term: Term): Term =>
   keyIfComplete(working.catalog, shape, known) || isGone(working, knownImage(working, key)) ? term : { ...term, failure: STALE };
 
 /** A row as the schema of its edge type gives it back; undefined, and noted, while the schema has yet to pass it. */
