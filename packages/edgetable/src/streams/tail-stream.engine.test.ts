@@ -77,3 +77,30 @@ test("a table without a stream, and an option that is not one, are refused", asy
   await expect(first({ pollInterval: 0 })).rejects.toMatchObject({ code: "plan.invalidOption" });
   await expect(first({ pol: 1 })).rejects.toMatchObject({ code: "plan.invalidOption" });
 });
+
+test("closing the connection ends a watch after what it has read", async () => {
+  const { db, watching } = await open();
+  const watch = tailStream(watching, { pollInterval: 10 });
+  const first = watch.next();
+  const writing = new AbortController();
+  const write = async (): Promise<void> => {
+    for (let at = 0; !writing.signal.aborted; at++) await db.student.create({ id: `s${at}`, name: "x" }).orThrow();
+  };
+  const written = write();
+  expect(await first).toMatchObject({ done: false });
+  writing.abort();
+  await written;
+  await watching.close();
+  const rest: unknown[] = [];
+  for await (const record of watch) rest.push(record);
+  // What had been read is given out.
+  expect(rest.length).toBeLessThan(1000);
+});
+
+test("closing the connection ends a watch that nothing comes to", async () => {
+  const { watching } = await open();
+  const next = tailStream(watching, { pollInterval: 10 }).next();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await watching.close();
+  expect(await next).toEqual({ done: true, value: undefined });
+});

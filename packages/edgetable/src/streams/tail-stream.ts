@@ -9,7 +9,7 @@ import { checkStream, isExpiredIterator, isTrimmed, openStreamSource, type Shard
 
 /** How a stream is watched. */
 export interface TailOptions {
-  /** Ends the watch. */
+  /** Ends the watch, as closing the connection does. */
   readonly signal?: AbortSignal;
   /** Milliseconds between two requests for a shard that has nothing new, 1 to 600,000. @default 500 */
   readonly pollInterval?: number;
@@ -41,7 +41,7 @@ interface Watched {
 
 /**
  * Yields the changes of a table from now on, as they come. It writes nothing: no leases, no positions. What happens before the
- * first page is asked for, or while nobody reads, may be missed. For tools that show changes; programs that act on them use
+ * first page is asked for, or while nobody reads, may be missed. Ends when the signal is aborted or the connection is closed. For tools that show changes; programs that act on them use
  * {@link createStreamConsumer}. Costs no units of the table.
  *
  * @param db a connection of the model
@@ -56,6 +56,12 @@ export async function* tailStream(db: object, options: TailOptions = {}): AsyncG
   const ended = new AbortController();
   const { signal } = ended;
   const unlink = linkAbort(ended, given.signal);
+  // `close` does not wait for the end: whoever reads may be the one that closes.
+  const stop = async (): Promise<void> => {
+    session.jobs.delete(stop);
+    ended.abort();
+  };
+  session.jobs.add(stop);
   const { transport, close } = openTransport(stream, place);
   const source = openStreamSource(session, transport);
   const { effects, catalog } = session;
@@ -104,9 +110,10 @@ export async function* tailStream(db: object, options: TailOptions = {}): AsyncG
       if (records === 0) await effects.sleep(pollInterval, signal);
     }
   } catch (error) {
-    if (!given.signal?.aborted) throw error;
+    if (!signal.aborted) throw error;
   } finally {
     unlink();
+    session.jobs.delete(stop);
     ended.abort();
     await close();
   }
