@@ -11,7 +11,7 @@ import {
   placeId,
 } from "../executor/facts/contributions.ts";
 import { gather, type Gathered, projectFacts, projectionOf } from "../executor/facts/project-facts.ts";
-import { eachMemo, isKeptInFacts, streamedFacts } from "../executor/facts/read-memos.ts";
+import { contributedTo, eachMemo, isKeptInFacts, streamedFacts } from "../executor/facts/read-memos.ts";
 import { rebuildSums } from "../executor/facts/rebuild-facts.ts";
 import {
   addDifference,
@@ -35,7 +35,7 @@ import type { DerivedFact } from "../schema/facts.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { sameDecimals } from "../util/decimal.ts";
 import { defined } from "../util/invariant.ts";
-import type { Row } from "../util/row.ts";
+import { mapValues, type Row } from "../util/row.ts";
 import { sideBySide } from "../util/side-by-side.ts";
 import type { Rebuild } from "./finding.ts";
 import type { StreamNeed } from "./judging.ts";
@@ -116,8 +116,10 @@ const compareKept = async (session: Session, holder: FactHolder, stored: Item | 
   const missing = new Map(contributed);
   const places: Place[] = [];
   const sums: Record<string, string> = {};
-  for (const over of new Set(streamedFacts(catalog, holder.entry).map(overText)))
-    await eachMemo(session, { holder, over, context }, (contribution, source) => {
+  const facts = streamedFacts(catalog, holder.entry);
+  for (const over of new Set(facts.map(overText)))
+    await eachMemo(session, { holder, over, context }, (all, source) => {
+      const contribution = contributedTo(facts, all);
       const place = { holder, over, source };
       const id = placeId(catalog, place);
       missing.delete(id);
@@ -125,7 +127,7 @@ const compareKept = async (session: Session, holder: FactHolder, stored: Item | 
       if (!sameContribution(contribution, contributed.get(id)?.contribution)) places.push(place);
     });
   for (const { place } of missing.values()) places.push(place);
-  const kept = sumsIn(stored);
+  const kept = contributedTo(facts, sumsIn(stored));
   const isKept = (name: string): boolean => sameDecimals(kept[name] ?? "0", sums[name] ?? "0");
   const addedUp = isReadable(catalog, stored) && Object.keys({ ...kept, ...sums }).every(isKept);
   const wrong: Wrong = { holder, places, addedUp };
@@ -163,7 +165,7 @@ const asImage = async (session: Session, holder: FactHolder, stored: Item | unde
   const { set, exact, tooLong } = projectionOf(shape, facts, added, gathered);
   const expected: Record<string, AttributeValue> = {};
   for (const name in set) expected[name] = name in exact ? { N: exact[name]! } : encodeField(shape, name, set[name]);
-  const kept: Record<string, AttributeValue> = Object.fromEntries(Object.entries(sumsIn(stored)).map(([name, N]) => [name, { N }]));
+  const kept: Record<string, AttributeValue> = mapValues(contributedTo(facts, sumsIn(stored)), (N) => ({ N }));
   for (const name in stored) if (addsUp(name) && name !== REVISION && !("N" in stored[name]!)) kept[name] = stored[name]!;
   const image: Item = {
     [EXPECTED]: { M: expected },

@@ -9,13 +9,20 @@ import { decimalIn, decodeValue, keyTextOf } from "../requests/attribute-value.t
 import { decimalText, exactText, readTemplate } from "../keys/template.ts";
 import { type ContributedPlace, contributionsOf, factEdge, type FactHolder, factNode, holderOf } from "../executor/facts/contributions.ts";
 import { orderOf } from "../executor/facts/project-facts.ts";
-import { isKeptInFacts, otherKeyOfMemo, readMemoPlace, streamedFacts } from "../executor/facts/read-memos.ts";
+import {
+  contributedNames,
+  contributedTo,
+  isKeptInFacts,
+  otherKeyOfMemo,
+  readMemoPlace,
+  streamedFacts,
+} from "../executor/facts/read-memos.ts";
 import { addsUp, sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { holdsAll } from "../executor/facts/roll-up-counters.ts";
 import { type CounterDelta, counterShards, type Spread } from "../planner/writes/rules/counter-shards.ts";
 import { guardedEnds } from "../schema/guarded-ends.ts";
 import { counterKeys, type CounterSet, counterSetsOf } from "../schema/counter-sets.ts";
-import { type AggregateFact, type CopyFact, countHidden, derivedNames, isKeptInNode, STREAMED, sumHidden } from "../schema/facts.ts";
+import { type CopyFact, countHidden, derivedNames, isKeptInNode, STREAMED, sumHidden } from "../schema/facts.ts";
 import type { Catalog, EdgeEntry, EndEntry, NodeEntry, Shape } from "../schema/catalog.ts";
 import { documentOwner } from "../schema/grid-parts.ts";
 import { CONTRIBUTION, COUNT, DELETING, OWNER, REVISION, textAt } from "../schema/system-items.ts";
@@ -185,14 +192,8 @@ const sourceId = (key: Key, { of }: CopyFact, value: unknown): FactId => ["copy"
 const ZERO: AttributeValue = { N: "0" };
 const sumId = (key: Key, attribute: string): FactId => ["sum", ...idOf(key), attribute];
 
-/** The names of the sums and numbers behind a count, sum or average. */
-const namesBehind = ({ attribute, operation }: Pick<AggregateFact, "attribute" | "operation">): readonly string[] => {
-  if (operation === "count") return [countHidden(attribute)];
-  return operation === "sum" ? [sumHidden(attribute)] : [sumHidden(attribute), countHidden(attribute)];
-};
-
 /** The names of what a counter counts. */
-export const countedNames = ({ facts }: CounterSet): readonly string[] => facts.flatMap(namesBehind);
+export const countedNames = ({ facts }: CounterSet): readonly string[] => facts.flatMap(contributedNames);
 
 /** What a node's item says of the facts that its edges and parts make, or take from it. */
 const nodeSayings = (catalog: Catalog, seen: SeenRow, sayings: Saying[]): void => {
@@ -273,9 +274,10 @@ const memoSayings = (catalog: Catalog, item: Item): readonly Saying[] => {
   const place = readMemoPlace(item);
   const holder = place && holderOf(catalog, place.node, place.id);
   const contribution = item[CONTRIBUTION];
-  if (!holder || !hasStreamedFacts(catalog, holder.entry) || !contribution || !("M" in contribution)) return [];
-  if (Object.keys(contribution.M).length === 0) return [];
-  return [memoSaying(catalog, { ...place, holder, contribution: contribution.M }, -1)];
+  if (!holder || !contribution || !("M" in contribution)) return [];
+  const known = contributedTo(streamedFacts(catalog, holder.entry), contribution.M);
+  if (Object.keys(known).length === 0) return [];
+  return [memoSaying(catalog, { ...place, holder, contribution: known }, -1)];
 };
 
 /** What the item of a node's facts says: the sums of all memos, which the node shows. */
@@ -328,7 +330,7 @@ const shownSayings = (catalog: Catalog, seen: SeenRow, sayings: Saying[]): void 
       else own(shownId(facts, attribute), isNone ? 0 : -1, item[attribute] && { value: orderOf(item[attribute]) });
       continue;
     }
-    for (const name of namesBehind({ attribute, operation })) own(factsId(facts, name), 0);
+    for (const name of contributedNames({ attribute, operation })) own(factsId(facts, name), 0);
     // A node that is older than the declaration has no such attribute. Nothing takes this off. An average of nothing is left out.
     if (operation === "average") own(shownId(facts, attribute), value === undefined ? 0 : -1, { mean: value });
     else if (isNumber(value)) own(shownId(facts, attribute), negateDecimal(decimalIn(item[attribute])));
@@ -444,7 +446,7 @@ export const contributedHolders = (catalog: Catalog, seen: Seen): readonly FactH
 export const differingUnshown = (tallies: Tallies, catalog: Catalog, seen: Seen): readonly Key[] =>
   contributedHolders(catalog, seen).flatMap((holder) => {
     const facts = factKeyItem(catalog, holder.facts);
-    const names = streamedFacts(catalog, holder.entry).filter(isKeptInFacts).flatMap(namesBehind);
+    const names = streamedFacts(catalog, holder.entry).filter(isKeptInFacts).flatMap(contributedNames);
     const differs = [memosId(facts), ...names.map((name) => factsId(facts, name))].some((id) => tallies.differs(id));
     return differs && isShownNowhere(tallies, facts) ? [facts] : [];
   });

@@ -2,7 +2,7 @@ import { sameAttribute } from "../../requests/attribute-value.ts";
 import { nameIn } from "../../requests/expression.ts";
 import type { Catalog, EdgeEntry, NodeEntry } from "../../schema/catalog.ts";
 import { isAdditive } from "../../schema/derived.ts";
-import type { DerivedFact } from "../../schema/facts.ts";
+import { countHidden, type DerivedFact, sumHidden } from "../../schema/facts.ts";
 import { placeText, readPlace, type StoredPlace } from "../../schema/stored-id.ts";
 import { CONTRIBUTION, MEMO_NODE, MEMO_SOURCE } from "../../schema/system-items.ts";
 import { factKeyItem } from "../../schema/system-key-item.ts";
@@ -28,6 +28,19 @@ export const streamedFacts = ({ facts }: Catalog, entry: NodeEntry | EdgeEntry):
 
 /** True if the values of an aggregate add up, so that the item of the node's facts holds them. */
 export const isKeptInFacts = ({ operation }: Pick<DerivedFact, "operation">): boolean => isAdditive(operation);
+
+/** What rows may contribute to an aggregate: the names of the numbers behind it, or its own. */
+export const contributedNames = ({ attribute, operation }: Pick<DerivedFact, "attribute" | "operation">): readonly string[] => {
+  if (operation === "count") return [countHidden(attribute)];
+  if (operation === "sum") return [sumHidden(attribute)];
+  return operation === "average" ? [sumHidden(attribute), countHidden(attribute)] : [attribute];
+};
+
+/** Those values that are of attributes that the stream keeps: memos and sums keep what a model before contributed. */
+export const contributedTo = <T>(facts: readonly DerivedFact[], values: Readonly<Record<string, T>>): Readonly<Record<string, T>> => {
+  const names = new Set(facts.flatMap(contributedNames));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));
+};
 
 /** The place that a memo is of; undefined for another item. */
 export const readMemoPlace = (memo: Item): (StoredPlace & { readonly source: Key }) | undefined => {

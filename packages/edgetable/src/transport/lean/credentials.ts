@@ -21,9 +21,9 @@ const headerText = /^[\x21-\x7e]+$/;
  *
  * @throws {execute.credentials} if they are incomplete, or a header cannot hold them
  */
-export const checkCredentials = (given: Credentials | undefined): Credentials => {
+export const checkCredentials = (given: Credentials | null | undefined): Credentials => {
   const usable =
-    given !== undefined &&
+    !!given &&
     headerText.test(given.accessKeyId) &&
     typeof given.secretAccessKey === "string" &&
     given.secretAccessKey !== "" &&

@@ -167,9 +167,12 @@ test.each([
   ["an end that is no Date", { accessKeyId: "A", secretAccessKey: "s", expiration: "2031-01-01T00:00:00Z" }],
   ["an end that is no time", { accessKeyId: "A", secretAccessKey: "s", expiration: new Date("soon") }],
   ["nothing", undefined],
+  ["null", null],
 ])("%s is refused, fixed or provided", async (_, given) => {
   if (given !== undefined)
-    expect(() => checkCredentials(given as Credentials)).toThrow(expect.objectContaining({ code: "execute.credentials" }));
+    expect(() => checkCredentials(given as Credentials)).toThrow(
+      expect.objectContaining({ code: "execute.credentials", message: expect.stringContaining("lack accessKeyId") as unknown }),
+    );
   await expect(cacheCredentials(() => Promise.resolve(given as Credentials)).refresh()).rejects.toMatchObject({
     code: "execute.credentials",
   });
