@@ -48,6 +48,18 @@ test("roles follow from the sort key: none of its own, another node's key, anyth
   expect(edges).toMatchObject({ userTeam: { from: "user", to: "team" } });
 });
 
+test("a node is called by the last word of its key", () => {
+  const { nodes } = drafted([
+    { PK: "TENANT#a", SK: "PROFILE" },
+    { PK: "TENANT#b", SK: "PROFILE" },
+    { PK: "TENANT#a#USER#ann", SK: "PROFILE" },
+    { PK: "TENANT#b#USER#ben", SK: "PROFILE" },
+    { PK: "TENANT#a#COURSE#1", SK: "DETAILS" },
+    { PK: "TENANT#b#COURSE#2", SK: "DETAILS" },
+  ]);
+  expect(Object.keys(nodes).toSorted()).toEqual(["course", "tenant", "user"]);
+});
+
 test("fields take the names of the attributes that repeat them, in the format of the key", () => {
   const { nodes, layout } = drafted([
     { PK: "ISSUE#web#000012", SK: "META", repo: "web", number: 12 },

@@ -114,7 +114,8 @@ const freeName = (d: Drafting, wanted: string): string => {
 
 const nameOf = (d: Drafting, { kind, partition, sort }: Keyed, role: "node" | "part"): string => {
   const [fromPartition, fromSort] = [literalsOf(partition), literalsOf(sort)];
-  const words = role === "node" ? [...fromPartition, ...fromSort] : [...fromSort, ...fromPartition];
+  // The last word of a node's key says what it is: a course of `TENANT#{tenant}#COURSE#{course}`.
+  const words = role === "node" ? [...fromPartition.toReversed(), ...fromSort] : [...fromSort, ...fromPartition];
   const byKey = role === "part" && fromSort.length === 0 ? undefined : camel(words[0] ?? "");
   const byField =
     role === "node" && d.table.sortKey !== undefined ? camel(fieldsOf(partition)[0]?.replace(/_?[iI]d$/, "") ?? "") : undefined;
