@@ -118,10 +118,6 @@ export type WalkCollect =
   /** Nodes and edges of each round, and the sum of an attribute over the edges. */
   | { readonly kind: "levels"; readonly field: string | undefined };
 
-/** The attribute that a walk gathers along its edges. */
-export const foldedField = (collect: WalkCollect): string | undefined =>
-  collect.kind === "fold" || collect.kind === "levels" ? collect.field : undefined;
-
 /** A walk in the words of the graph. Made by `query`, rewritten by the rules of `planner/walk`. */
 export interface LogicalWalk {
   readonly kind: "walk";
@@ -131,9 +127,6 @@ export interface LogicalWalk {
   /** Node types on which it may end. */
   readonly ends: readonly string[];
 }
-
-/** True if a walk gives each node once, so that the number of paths to it does not matter. */
-export const givesEachOnce = ({ collect }: Pick<LogicalWalk, "collect">): boolean => collect.kind === "ids" || collect.kind === "nodes";
 
 /** How a node is read by its id. */
 export type NodeAccess = "batchGet" | "query" | "none";

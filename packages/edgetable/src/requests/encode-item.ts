@@ -39,7 +39,7 @@ export const checkLength = <Text extends string | null | undefined>(catalog: Cat
  *
  * @throws {keys.incomplete} when a field that it needs is missing and the attribute is not declared sparse.
  */
-const keyText = (shape: Shape, attribute: string, given: Row): string | null | undefined => {
+export const keyText = (shape: Shape, attribute: string, given: Row): string | null | undefined => {
   const template = shape.keys[attribute];
   if (!template) return undefined;
   const row = shape.fills.length > 0 ? filledRow(shape.fills, given) : given;
@@ -179,20 +179,13 @@ export const keyOfItem = ({ index }: Catalog, item: Item): Key => {
 
 export { VERSION };
 
-/** Why a row is left out of an index because of a derived value; undefined where it is not, or where the value is not there. */
-export const whyLeftOut = (catalog: Catalog, shape: Shape, attribute: string, row: Row): EdgetableError | undefined => {
-  try {
-    checkLength(catalog, attribute, keyText(shape, attribute, row));
-  } catch (error) {
-    if (!isEdgetableError(error)) throw error;
-    const isUnfit = error.code !== "keys.incomplete" && isLeftOut(catalog, shape, attribute, error);
-    if (isUnfit && keyAttribute(catalog, shape, attribute, row) === undefined) return error;
-  }
-  return undefined;
-};
-
 /** Every computed attribute of a row, and its type attribute. */
-const computedAttributes = (catalog: Catalog, shape: Shape, row: Row, valueOf = keyAttribute): Record<string, AttributeValue> => {
+export const computedAttributes = (
+  catalog: Catalog,
+  shape: Shape,
+  row: Row,
+  valueOf: typeof keyAttribute = keyAttribute,
+): Record<string, AttributeValue> => {
   const item: Record<string, AttributeValue> = {};
   let lacks = false;
   for (const attribute in shape.keys) {
@@ -256,22 +249,6 @@ export const fitsKey = (...given: Parameters<typeof keyAttribute>): boolean => {
     throw error;
   }
 };
-
-const attributeIfPossible: typeof keyAttribute = (catalog, shape, attribute, row) => {
-  try {
-    return keyAttribute(catalog, shape, attribute, row);
-  } catch (error) {
-    if (isEdgetableError(error)) return undefined;
-    throw error;
-  }
-};
-
-/**
- * The computed attributes and the type that the item of a stored row should have. One that cannot be made of an old row is
- * left out with its index entry, as an update that reads the row leaves it out.
- */
-export const expectedAttributes = (catalog: Catalog, shape: Shape, row: Row): Item =>
-  computedAttributes(catalog, shape, row, attributeIfPossible);
 
 const EXAMPLE = "Math.floor(Date.now() / 1000) + 3600";
 // The end of the year 9999. A time in milliseconds is later from April 1978 on.

@@ -6,7 +6,7 @@ import { renderPartitions } from "../keys/partitions.ts";
 import { encodeKeyField, readTemplate, sameValue, type Template } from "../keys/template.ts";
 import { decodeValue, encodeValue, keyTextOf, sameAttribute } from "../requests/attribute-value.ts";
 import { driftedFields, typeIn } from "../requests/decode-item.ts";
-import { encodeField, expectedAttributes, whyLeftOut } from "../requests/encode-item.ts";
+import { encodeField } from "../requests/encode-item.ts";
 import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
 import type { Maybe } from "../schema/check-values.ts";
 import { derivedNames } from "../schema/facts.ts";
@@ -15,6 +15,7 @@ import type { AttributeValue, Item } from "../transport/operations.ts";
 import { own, valueAt } from "../util/row.ts";
 import { otherForm } from "../executor/scan/other-forms.ts";
 import { withoutEnds } from "../executor/scan/read-item.ts";
+import { expectedAttributes, whyLeftOut } from "./expected-attributes.ts";
 import type { Finding } from "./finding.ts";
 import type { SeenRow } from "./see-item.ts";
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { foldedField, type WalkCollect } from "../../ir/walk-plan.ts";
+import type { WalkCollect } from "../../ir/walk-plan.ts";
+import { foldedField } from "../../planner/walk/walk-rules.ts";
 import { exactText, inKeysCase, readExactText, sameValue } from "../../keys/template.ts";
 import type { Position } from "../../requests/cursor.ts";
 import type { Catalog } from "../../schema/catalog.ts";

@@ -1,7 +1,6 @@
 import { EdgetableError, isEdgetableError } from "../../errors/edgetable-error.ts";
 import type { ReadPlan } from "../../ir/physical-plan.ts";
 import {
-  foldedField,
   isClosure,
   type Expected,
   type LogicalWalk,
@@ -17,7 +16,7 @@ import { defined } from "../../util/invariant.ts";
 import { isKeyDetermined } from "../access-path.ts";
 import { assumptionsOf, expectHop, expectNodes, expectSearch } from "./expect-walk.ts";
 import { hasAttribute, readHop, type WalkPlanning } from "./read-hop.ts";
-import { rewriteWalk } from "./walk-rules.ts";
+import { foldedField, rewriteWalk } from "./walk-rules.ts";
 
 /** How nodes of each type are read. */
 const accessOf = (catalog: Catalog, types: readonly string[]): Readonly<Record<string, NodeAccess>> => {

@@ -1,10 +1,17 @@
 import { EdgetableError } from "../../errors/edgetable-error.ts";
 import { pathsOf } from "../../ir/condition.ts";
-import { foldedField, givesEachOnce, type LogicalWalk, type WalkHop } from "../../ir/walk-plan.ts";
+import type { LogicalWalk, WalkCollect, WalkHop } from "../../ir/walk-plan.ts";
 import { type Catalog, idPaths, type Shape } from "../../schema/catalog.ts";
 import { isKeyDetermined } from "../access-path.ts";
 import { lackingOnCopy } from "../projected-attributes.ts";
 import type { WalkRuleName } from "../rule-names.ts";
+
+/** The attribute that a walk gathers along its edges. */
+export const foldedField = (collect: WalkCollect): string | undefined =>
+  collect.kind === "fold" || collect.kind === "levels" ? collect.field : undefined;
+
+/** True if a walk gives each node once, so that the number of paths to it does not matter. */
+const givesEachOnce = ({ collect }: Pick<LogicalWalk, "collect">): boolean => collect.kind === "ids" || collect.kind === "nodes";
 
 /** Rewrites a walk. It never changes the answer, only the cost. */
 export interface WalkRule {
