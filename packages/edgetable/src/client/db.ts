@@ -18,7 +18,7 @@ import { handlesOf, nodeReads } from "./node-reads.ts";
 import type { Edges, EdgesInGraph, Ends, Nodes, PartRow, Parts } from "./graph-types.ts";
 import { partReads } from "./part-reads.ts";
 import type { PartApi } from "./part-types.ts";
-import type { EdgeApi, NodeApi, NodeHandle } from "./read-types.ts";
+import type { EdgeApi, NodeApi, NodeHandle, ReferenceApi } from "./read-types.ts";
 import type { Find } from "./search-types.ts";
 
 import { findOf } from "./find.ts";
@@ -66,7 +66,11 @@ type PartHandles<N extends Nodes, E extends Edges, P extends Parts, Name> = Name
 /** The members of a connection that are of the model. */
 type DbKinds<N extends Nodes, E extends Edges, P extends Parts, V extends Nodes = Ends<N, P>> = {
   readonly [Name in keyof N & keyof V & string]: NodeApi<V, E, P, Name>;
-} & { readonly [Name in keyof E & string]: EdgeApi<EdgesInGraph<V, E>[Name], E[Name]["~types"]> } & {
+} & {
+  readonly [Name in keyof E & string]: E[Name]["~stored"] extends "reference"
+    ? ReferenceApi<EdgesInGraph<V, E>[Name], E[Name]["~types"]>
+    : EdgeApi<EdgesInGraph<V, E>[Name], E[Name]["~types"]>;
+} & {
   readonly [Name in keyof P & string]: PartApi<N[P[Name]["of"]]["~types"]["id"], P[Name]["~types"], PartRow<N, P[Name]>> &
     PartHandles<V, E, P, Name>;
 };

@@ -30,7 +30,7 @@ import type {
 import type { PartList } from "./part-types.ts";
 import type { Fields, Grid, Values, Views } from "./grid-types.ts";
 import type { Walk, Walks } from "./walk-types.ts";
-import type { EdgeOptions, EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
+import type { Advice, EdgeOptions, EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
 
 /** What is inferred of a node's neighbours along an edge type. Each member is resolved when it is first asked for. */
 export interface NeighbourTypes {
@@ -306,4 +306,15 @@ export interface EdgeApi<In extends AnyEdgeInGraph, T extends EdgeSideTypes> ext
     to: readonly In["to"][],
     ...options: EdgeOptions<T["key"], SelectOptions<Field> & { readonly where?: In["filter"] }>
   ): Read<readonly FetchedEdge<In["edge"], NoInfer<Field>>[]>;
+}
+
+type OfItsSource = Advice<"This edge is stored as attributes of its source: set them with an update of that node.">;
+
+/** `db.<edge>` of an edge that is stored as a reference: writes of its source change it. */
+export interface ReferenceApi<In extends AnyEdgeInGraph, T extends EdgeSideTypes> extends Pick<EdgeApi<In, T>, "get" | "getMany"> {
+  readonly link: OfItsSource;
+  readonly put: OfItsSource;
+  readonly relink: OfItsSource;
+  readonly upsert: OfItsSource;
+  readonly unlink: OfItsSource;
 }

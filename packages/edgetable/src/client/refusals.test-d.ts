@@ -192,3 +192,16 @@ test("attributes of a new edge whose type has no schema", async () => {
   const { from, to, ...rest } = (await knows.get(ann, bob))!;
   void (() => knows.put(from, to, rest));
 });
+
+test("a write of an edge that is stored as a reference", () => {
+  // @ts-expect-error This expression is not callable. Type 'Advice<"This edge is stored as attributes of its source: set them with an update of that node.">' has no call signatures.
+  void (() => db.manages.link(red, ann));
+  // @ts-expect-error -- nor is it put
+  void (() => db.manages.put(red, ann));
+  // @ts-expect-error -- nor changed
+  void (() => db.manages.relink(red, ann, {}));
+  // @ts-expect-error -- nor removed
+  void (() => db.manages.unlink(red, ann));
+  void (() => db.manages.get(red, ann));
+  void (() => db.team(red).out("manages").nodes());
+});

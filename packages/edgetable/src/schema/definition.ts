@@ -273,6 +273,9 @@ export type OrderOf<Row> = {
 /** The names of the copies in a list. */
 export type CopyNames<List> = List extends readonly (infer Name extends string)[] ? Name : keyof List & string;
 
+/** The names of an edge type's copies, of either end. */
+type CopiesOf<Copies> = keyof Copies extends never ? never : CopyNames<Copies[keyof Copies]>;
+
 /** What an edge may be ordered by: an attribute or a copy, with its format. Whether it needs one is in {@link Disorder}. */
 type OrderName<Names extends string> = Names | `${Names}:${string}`;
 
@@ -306,7 +309,7 @@ export const edge = <
   const Copies extends EdgeCopyLists = {},
   const Version extends boolean = false,
   const Times extends Timestamps | undefined = undefined,
-  const Order extends OrderName<Attributes<Schema> | CopyNames<Copies[keyof Copies]> | TimeNames<Times>> | undefined = undefined,
+  const Order extends OrderName<Attributes<Schema> | CopiesOf<Copies> | TimeNames<Times>> | undefined = undefined,
   const Stored extends EdgeStorage = "once",
   const Symmetric extends boolean = false,
   const Fixed extends string | undefined = undefined,
