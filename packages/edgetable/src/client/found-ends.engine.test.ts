@@ -127,4 +127,29 @@ describe("a node whose sort key holds more than its id, at the end of an edge", 
     await db.task.create({ taskId: "4", status: "open", title: "4", expiresAt: 1000 }).orThrow();
     expect(await db.owns.link({ userId: "u" }, { taskId: "4" })).toMatchObject({ ok: false, reason: "endMissing" });
   });
+
+  test("cannot be checked where its partition does not follow from its id: the message says what to do", async () => {
+    const graph = defineGraph({
+      table: engine.freshTableName("foundNowhere"),
+      nodes: {
+        user: node({ key: "USER#{userId}", schema: z.object({ userId: text }) }),
+        post: node({ key: "POST#{postId}", schema: z.object({ postId: text, author: text }) }),
+      },
+      edges: { likes: edge({ from: "user", to: "post" }), sees: edge({ from: "user", to: "post", ends: "unchecked" }) },
+      layout: {
+        partitionKey: "PK",
+        sortKey: "SK",
+        nodes: { post: { keys: { PK: "POSTS#{author}" } } },
+        edges: { likes: { keys: { SK: "LIKES#{to}" } }, sees: { keys: { SK: "SEES#{to}" } } },
+      },
+    });
+    const db = graph.connect({ transport: engine.transport });
+    await db.table.create();
+    await db.user.create({ userId: "u" }).orThrow();
+    await expect(db.likes.link({ userId: "u" }, { postId: "1" }).run()).rejects.toMatchObject({
+      code: "plan.unsupported",
+      message: expect.stringContaining('declare the edge with ends: "unchecked"') as string,
+    });
+    await db.sees.link({ userId: "u" }, { postId: "1" }).orThrow();
+  });
 });

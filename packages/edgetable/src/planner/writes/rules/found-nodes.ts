@@ -1,8 +1,9 @@
+import { EdgetableError } from "../../../errors/edgetable-error.ts";
 import type { LogicalWrite } from "../../../ir/logical-write.ts";
 import type { Failure } from "../../../ir/write-plan.ts";
 import { exactText } from "../../../keys/template.ts";
 import { keyIfComplete, keyOfItem } from "../../../requests/encode-item.ts";
-import type { EndEntry } from "../../../schema/catalog.ts";
+import type { Catalog, EndEntry } from "../../../schema/catalog.ts";
 import { DELETING } from "../../../schema/system-items.ts";
 import type { Key } from "../../../transport/operations.ts";
 import type { Row } from "../../../util/row.ts";
@@ -45,11 +46,25 @@ const isWritten = ({ catalog, writes }: WorkingSet, { name, idFields }: EndEntry
 /** A key that no item has, for a node that is not there. */
 const noKey = ({ shape }: EndEntry, id: Row): Key => ({ of: { S: shape.id }, id: { S: exactText(id) } });
 
+/** @throws {plan.unsupported} for a node whose partition does not follow from its id: nothing finds it */
+const checkPartition = ({ index }: Catalog, { name, shape, idFields }: EndEntry, end: string): void => {
+  const partition = shape.keys[index.partitionKey];
+  const missing = partition?.fields.find((field) => !idFields.includes(field));
+  if (missing === undefined) return;
+  const mend = end === "owner" ? 'leave owner: "checked" out' : 'declare the edge with ends: "unchecked"';
+  throw new EdgetableError(
+    "plan.unsupported",
+    `Whether "${name}" is there cannot be checked: its partition (${partition?.source}) takes "${missing}" beside its id. Make "${missing}" part of its key, or ${mend}.`,
+    { details: { node: name, field: missing } },
+  );
+};
+
 const spread = (working: WorkingSet, change: RowChange): void => {
   const { catalog } = working;
   for (const { type, end, id } of requiredTies(catalog, change)) {
     const node = catalog.ends[type];
     if (!node || node.definition.stored === false || keyIfComplete(catalog, node.shape, id) || isWritten(working, node, id)) continue;
+    checkPartition(catalog, node, end);
     const found = readOrNeed(working, { ...findNeed(working, node.shape, id), any: true });
     if (found === undefined) continue;
     const isMissing = found === null || isGone(working, found) || found[DELETING] !== undefined;
