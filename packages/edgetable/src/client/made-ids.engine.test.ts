@@ -17,7 +17,15 @@ const graphOf = (table: string) =>
       }),
       setting: node({ key: "SETTING#{settingId}", schema: z.object({ settingId: z.string(), value: z.int() }) }),
     },
-    parts: { note: part({ of: "user", key: "NOTE#{noteId}", schema: z.object({ noteId: lower, text: z.string() }) }) },
+    parts: {
+      shift: part({
+        of: "user",
+        key: "SHIFT#{at:date}",
+        schema: z.object({ at: z.coerce.date<Date | string>(), hours: z.int() }),
+        dates: ["at"],
+      }),
+      note: part({ of: "user", key: "NOTE#{noteId}", schema: z.object({ noteId: lower, text: z.string() }) }),
+    },
     edges: {
       rates: edge({ from: "user", to: "user", schema: z.object({ topic: lower, stars: z.int() }), key: ["topic"], stored: "twice" }),
     },
@@ -62,4 +70,11 @@ test("an upsert in a transaction", async () => {
     .transact([db.user.upsert({ userId: "TX", name: "new" }, { name: "changed" }), db.setting.put({ settingId: "other", value: 1 })])
     .orThrow();
   expect((await db.user.get({ userId: "tx" }))?.name).toBe("changed");
+});
+
+test("an upsert of a row whose id the schema makes a Date", async () => {
+  await db.user.create({ userId: "doc", name: "Doc" }).orThrow();
+  const upsert = () => db.shift.upsert({ userId: "doc" }, { at: "2026-01-01", hours: 1 }, { add: { hours: 2 } }).orThrow();
+  expect([(await upsert()).created, (await upsert()).created]).toEqual([true, false]);
+  expect(await db.user({ userId: "doc" }).parts("shift").all()).toEqual([{ userId: "doc", at: new Date("2026-01-01"), hours: 3 }]);
 });
