@@ -477,3 +477,20 @@ test.each(["once", "twice"] as const)(
     await expect(acme.user(ann).out("knows").where(where).using("everywhere").edges()).rejects.toMatchObject({ code: "plan.unsupported" });
   },
 );
+
+test("an index that a tenant's search lacks is proposed by the tenant's partition", async () => {
+  const { db, acme } = await openTenants("proposed");
+  // Such a search does not compile.
+  interface Untyped {
+    find(kind: string): { where(filter: object): { rows(): PromiseLike<unknown> } };
+  }
+  const search = async (by: object, kind: string, filter: object): Promise<unknown> => (by as Untyped).find(kind).where(filter).rows();
+  await expect(search(acme, "note", { text: "x" })).rejects.toThrow(
+    'indexes: { byValue: { entries: { note: { by: ["tenantId","text"], split: 1 } } } }.',
+  );
+  await expect(search(acme, "joins", { at: "2026" })).rejects.toThrow(
+    'entries: { joins: { by: ["tenantId","at"], split: 1 } } } }. "joins" needs "tenantId" for it: copies: { from: ["tenantId"] }.',
+  );
+  await expect(search(acme, "country", { code: { gte: "a" } })).rejects.toThrow('entries: { country: "code" } } }.');
+  await expect(search(db, "joins", { at: "2026" })).rejects.toThrow('entries: { joins: "at" } } }.');
+});

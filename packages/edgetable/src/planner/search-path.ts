@@ -29,6 +29,7 @@ import { KEY_FORMATS } from "../schema/attribute-kind.ts";
 import { valueType } from "../schema/value-types.ts";
 import { own } from "../util/row.ts";
 import { startsAtZero } from "../schema/derived.ts";
+import { attributesOf } from "../schema/facts.ts";
 import { partitionsOn } from "./assumed-rows.ts";
 import { searchRows } from "./assumed-searches.ts";
 import { type Choice, choicesFor, choosePath, priced, ranked, searchesOf, type Planning, type Searching } from "./choose-path.ts";
@@ -111,8 +112,11 @@ const noIndex = (search: Search, message: string): EdgetableError =>
 
 /** What to declare so that an index serves the search. */
 const declaration = (catalog: Catalog, search: Search, takenNames: ReadonlyMap<string, unknown>): string => {
-  const by = askedBy(search).filter((path) => !path.includes("."));
-  const [only] = by;
+  const asked = askedBy(search).filter((path) => !path.includes("."));
+  const [only] = asked;
+  // A tenant's connection reads partitions of that tenant alone.
+  const tenant = Object.keys(catalog.tenant ?? {}).filter((field) => askedBy(search).some((path) => path.split(".").at(-1) === field));
+  const by = [...new Set([...tenant, ...asked])];
   const [shape] = kindShapes(catalog, search);
   const definition = shape && definitionOf(catalog, shape);
   const types = new Map(by.map((path) => [path, definition && valueType(catalog.definition, definition, path)]));
@@ -120,12 +124,17 @@ const declaration = (catalog: Catalog, search: Search, takenNames: ReadonlyMap<s
     const format = type && own(KEY_FORMATS, type);
     return JSON.stringify(format ? `${path}:${format}` : path);
   });
-  const value = levels.length > 1 ? `[${levels.join(",")}]` : (levels[0] ?? '"…"');
+  const list = levels.length > 1 ? `[${levels.join(",")}]` : (levels[0] ?? '"…"');
+  const value = tenant.length > 0 ? `{ by: ${list}, split: ${tenant.length} }` : list;
   const name = takenNames.has("byValue") ? `by${(only ?? "other").replace(/^./, (first) => first.toUpperCase())}` : "byValue";
   if (catalog.escapes) {
-    const untold = types.size === 0 ? "age" : [...types].find(([, type]) => type === undefined)?.[0];
+    const untold = types.size === 0 ? "age" : [...types].find(([path, type]) => type === undefined && !tenant.includes(path))?.[0];
     const hint = untold === undefined ? "" : ` Add the format of an attribute that is not text, such as "${untold}:number".`;
-    return `Declare an index: indexes: { ${name}: { entries: { ${search.name}: ${value} } } }.${hint}`;
+    const names = definition && attributesOf(definition);
+    const lacking = search.of === "edge" ? tenant.filter((field) => names?.includes(field) === false) : [];
+    const copied =
+      lacking.length === 0 ? "" : ` "${search.name}" needs ${quoted(lacking)} for it: copies: { from: ${JSON.stringify(lacking)} }.`;
+    return `Declare an index: indexes: { ${name}: { entries: { ${search.name}: ${value} } } }.${hint}${copied}`;
   }
   // Where the attribute is stored under the name of an index's key, the template of that key is missing.
   const stored = only === undefined ? undefined : (shape?.stored[only] ?? only);
