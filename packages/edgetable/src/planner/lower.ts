@@ -5,7 +5,7 @@ import type { AccessStep, HydrateStep, QueryStep, ReadPlan, SortCondition } from
 import { growthOf } from "../keys/template.ts";
 import { type Catalog, idPaths, keyAttributes, needsIdentity, type Shape, targetFields } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
-import { isKeyDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
+import { inShape, isKeyDetermined, sortPrefix, type AccessPath } from "./access-path.ts";
 import { checkOwnPartition, choicesFor, choosePath, searchesOf, searchingOf, type Planning } from "./choose-path.ts";
 import { checkProjected } from "./projected-attributes.ts";
 
@@ -67,7 +67,8 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
     });
   }
   const ids = idPaths(catalog, shape);
-  const known = new Set([...ids, ...lookup.given]);
+  // The item of a reference is its source's: the source's id is its key.
+  const known = new Set([...ids.map((path) => inShape(shape, path)), ...lookup.given]);
   if (shapes.length > 1 || isKeyDetermined(catalog, shape, known))
     return { kind: "get", shapes: shapes.map(({ id }) => id), many, consistent, ...(select ? { select } : {}) };
   // A row whose sort key holds more than its id is found by a Query of its partition.
