@@ -228,7 +228,7 @@ describe.skipIf(endpoint === undefined)("a graph with index keys of several attr
           ...(indexed
             ? {
                 indexes: { byTeam: { partitionKey: ["teamKey", "kind"], sortKey: ["at", "pk"] } },
-                nodes: { task: { keys: { teamKey: "TEAM#{team}", kind: "TASK" } } },
+                nodes: { task: { keys: { teamKey: "TEAM#{team}", kind: "TASK" }, verbatim: ["team"] } },
               }
             : {}),
         },

@@ -114,3 +114,18 @@ test("a key that is only written, under a condition, or of a new attribute moves
   expect(await refusalsOf({ order: { keys: written }, layout: { indexes: byStatus } })).toEqual([]);
   expect(await refusalsOf({ order: { keys, when: { gsi1pk: { status: "open" } } }, layout: { indexes: byStatus } })).toEqual([]);
 });
+
+test.each([true, false])("an index by a key that items have moves nothing (table with a record: %s)", async (recorded) => {
+  await begin({}, recorded);
+  const byKey: Places = { layout: { indexes: { gsi1: { partitionKey: "SK", sortKey: "PK" } } } };
+  expect(await refusalsOf(byKey)).toEqual([]);
+  expect(await model(byKey).migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
+  expect(await verify(model(byKey), { settle: 0 })).toMatchObject({ clean: true });
+});
+
+test("without a record, a further index by the keys of one that is there moves nothing", async () => {
+  await begin(indexed, false);
+  const more: Places = { ...indexed, layout: { indexes: { ...byStatus, gsi2: { partitionKey: "gsi1sk", sortKey: "gsi1pk" } } } };
+  expect(await refusalsOf(more)).toEqual([]);
+  expect(await model(more).migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
+});

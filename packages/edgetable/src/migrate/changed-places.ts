@@ -1,5 +1,5 @@
 import type { RecordedModel } from "../executor/model-record.ts";
-import type { Catalog, Shape } from "../schema/catalog.ts";
+import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { describeTypes } from "../schema/describe-types.ts";
 import { definitionOf, type DescribedItem, type ModelDescription } from "../schema/describe-model.ts";
 import type { TableDescription } from "../transport/operations.ts";
@@ -80,19 +80,30 @@ const otherTypeAttribute = (was: string | undefined, is: string): string | undef
     ? undefined
     : `Items hold their type in "${was}", and the model looks in "${is}": kinds under keys of one form would not be told apart. Keep the layout's typeAttribute. Or pass inPlace if the table has always held it in "${is}".`;
 
-/** Attributes that an index which the table lacks would hold alone: without a record, nothing tells whether items have them. */
+/**
+ * Attributes that an index which the table lacks would hold alone: without a record, nothing tells whether items have them. Those of
+ * the table's key, and of an index that is there, they have.
+ */
 const unrecorded = (catalog: Catalog, table: TableDescription): readonly string[] => {
   const there = new Set(
     [...(table.GlobalSecondaryIndexes ?? []), ...(table.LocalSecondaryIndexes ?? [])].map(({ IndexName }) => IndexName),
   );
-  const filling = new Set(
-    catalog.indexes.flatMap(({ name, partitionKeys, sortKeys }) => (there.has(name) ? [] : [...partitionKeys, ...sortKeys])),
-  );
+  const written = new Set(keyAttributes(catalog.index));
+  const filling = new Set<string>();
+  for (const index of catalog.indexes)
+    for (const attribute of keyAttributes(index)) (there.has(index.name) ? written : filling).add(attribute);
   const types = describeTypes(catalog);
   const lone = (shape: Shape): readonly string[] =>
     Object.keys(own(types, shape.definition) ?? {}).flatMap((field) => {
       const source = sourceOf(shape, field);
-      if (source === undefined || !filling.has(source) || source === field || shape.fills.some((one) => one.field === field)) return [];
+      if (
+        source === undefined ||
+        !filling.has(source) ||
+        written.has(source) ||
+        source === field ||
+        shape.fills.some((one) => one.field === field)
+      )
+        return [];
       return [
         `"${field}" of "${shape.id}" would be read from "${source}", which items do not have yet: what programs write that know nothing of the key would be lost, and they may miss what the model writes. Store it in both: ${verbatimOf(shape.id, field)}. Or pass inPlace if no other program is left.`,
       ];
