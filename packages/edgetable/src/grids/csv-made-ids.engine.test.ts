@@ -49,3 +49,27 @@ test.each(["items", "document"] as const)(
     ]);
   },
 );
+
+test("an import compares attributes that cannot change as the schema makes them", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("csv-made-attributes"),
+    nodes: {
+      project: node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: z.string() }) }),
+      issue: node({
+        key: "ISSUE#{issueId}",
+        schema: z.object({ issueId: z.string(), projectId: z.string(), num: z.int(), code: z.string().toUpperCase() }),
+        immutable: ["code"],
+        fields: { of: "project", orderBy: "num:6" },
+      }),
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.project.create(bridge).orThrow();
+  const header = ["issueId", "num", "code"];
+  const grid = db.issue.grid(bridge);
+  await grid.importCsv([header, ["i1", "1", "a"]]);
+  expect((await grid.importCsv([header, ["i1", "1", "a"]])).changed).toBe(1);
+  expect(await db.issue.get({ issueId: "i1" })).toEqual({ issueId: "i1", ...bridge, num: 1, code: "A" });
+  await expect(grid.importCsv([header, ["i1", "1", "b"]])).rejects.toMatchObject({ code: "grid.unfitRows" });
+});

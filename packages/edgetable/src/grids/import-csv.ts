@@ -70,7 +70,7 @@ interface WrittenRow {
 /** Writes a row and its values; undefined where the row has to be read again. */
 const writeRow = async ({ pass, job, run }: Writing, row: FittingRow, list: FieldList): Promise<WrittenRow | undefined> => {
   const { model } = pass;
-  const { id, existing, attributes, removed, given, document } = row;
+  const { id, existing, attributes, made, removed, given, document } = row;
   const writes = nodeWrites(model.driver, model.node);
   let seen = { row: existing ?? { ...attributes, ...id }, list, document };
   let asked = given;
@@ -84,7 +84,7 @@ const writeRow = async ({ pass, job, run }: Writing, row: FittingRow, list: Fiel
   const values = checkGiven(model, seen, asked);
   job.check();
   const set = Object.fromEntries(
-    Object.entries(attributes).filter(([name, value]) => !Object.hasOwn(id, name) && !isSameValue(value, existing?.[name])),
+    Object.entries(attributes).filter(([name]) => !Object.hasOwn(id, name) && !isSameValue(made[name], existing?.[name])),
   );
   const gone = removed.filter((name) => existing?.[name] !== undefined);
   if (!existing || Object.keys(set).length + gone.length > 0) {

@@ -88,6 +88,8 @@ export interface FittingRow {
   readonly id: Row;
   /** Attributes of the row, with its parent's id. */
   readonly attributes: Row;
+  /** The attributes as the schema makes them: what is stored is compared with these. */
+  readonly made: Row;
   /** Optional attributes that are to be removed. */
   readonly removed: readonly string[];
   /** By the ids of fields that exist. */
@@ -146,11 +148,11 @@ const readRecord = async (
   const attributes: Record<string, unknown> = { ...parent };
   const removed: string[] = [];
   const given: Record<string, FieldInput> = {};
-  // A row is named by what its schema makes of the id.
+  // A row is named by what its schema makes of the id, and holds what it makes of the others.
   const made: Record<string, unknown> = { ...parent };
   const row = (): FittingRow => {
     const id = Object.fromEntries(node.idFields.map((field) => [field, made[field]]));
-    return { record, id, attributes, removed, given, existing: undefined, document: undefined };
+    return { record, id, attributes, made, removed, given, existing: undefined, document: undefined };
   };
   if (cells.length !== columns.length) {
     const message = `it has ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, the header has ${columns.length}`;
@@ -213,7 +215,7 @@ const checkWhole = async (
   { row, list, columns }: { readonly row: FittingRow; readonly list: FieldList; readonly columns: readonly TargetedColumn[] },
 ): Promise<readonly Note[]> => {
   const { definition } = model.node;
-  const { id, existing, attributes, given } = row;
+  const { id, existing, attributes, made, given } = row;
   const columnOf = (attribute: string): string | undefined =>
     columns.find(({ target }) => target.to === "attribute" && target.name === attribute)?.column;
   const note = (problem: Note["problem"], attribute: string, message: string): Note => {
@@ -224,9 +226,9 @@ const checkWhole = async (
     if (exactText(parentOf(model, existing)) !== exactText(parent))
       return [{ row: id, problem: "parent", message: `the row is one of ${jsonText(parentOf(model, existing))}` }];
     return (definition.immutable ?? [])
-      .filter((name) => Object.hasOwn(attributes, name) && !isSameValue(attributes[name], existing[name]))
+      .filter((name) => Object.hasOwn(made, name) && !isSameValue(made[name], existing[name]))
       .map((name) =>
-        note("value", name, `${name} cannot change: it is ${jsonText(existing[name])}, and the file has ${jsonText(attributes[name])}`),
+        note("value", name, `${name} cannot change: it is ${jsonText(existing[name])}, and the file has ${jsonText(made[name])}`),
       );
   }
   const faults = await faultsIn(definition, attributes);
@@ -297,7 +299,7 @@ export const checkStep = async (
     const document = readsDocuments ? documentIn(rowIn(model, items.document, find(items.document))) : undefined;
     const existing = rowIn(model, items.node, find(items.node));
     const kept = keptBy(columns, records[at]?.cells ?? [], existing);
-    const whole = { ...row, attributes: { ...row.attributes, ...kept }, document, existing };
+    const whole = { ...row, attributes: { ...row.attributes, ...kept }, made: { ...row.made, ...kept }, document, existing };
     const notes = found.filter(({ field }) => field === undefined || !Object.hasOwn(kept, field));
     const others = (await checkWhole(pass, { row: whole, list, columns })).filter(
       (one) => !notes.some(({ field }) => field !== undefined && field === one.field),
