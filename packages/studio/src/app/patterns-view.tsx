@@ -13,12 +13,17 @@ const ScratchPad = lazy(() => import("./scratch-view.tsx").then(({ ScratchPad })
 
 type Parameters = Readonly<Record<string, unknown>>;
 
+/** An ISO date of a day that exists. A time without its zone is none: it would be one of the browser's. */
+const readDate = (text: string): unknown => {
+  const [, day] = /^(\d{4}-\d{2}-\d{2})(?:T.*(?:Z|[+-]\d{2}:?\d{2}))?$/.exec(text) ?? [];
+  const isDay = day !== undefined && new Date(Date.parse(day) || 0).toISOString().startsWith(day);
+  return isDay && !Number.isNaN(Date.parse(text)) ? { $date: new Date(text).toISOString() } : undefined;
+};
+
 /** What a person typed, as a value like the example's; undefined if it is not of that type. */
-const readAs = (text: string, example: unknown): unknown => {
+export const readAs = (text: string, example: unknown): unknown => {
   if (typeof example === "string") return text;
-  // A time without its zone would be one of the browser's.
-  const isDate = /^[^T]*$|(?:Z|[+-]\d{2}:?\d{2})$/.test(text) && !Number.isNaN(Date.parse(text));
-  if (isRow(example) && "$date" in example) return isDate ? { $date: new Date(text).toISOString() } : undefined;
+  if (isRow(example) && "$date" in example) return readDate(text);
   if (isRow(example) && "$bigint" in example) return /^-?\d+$/.test(text) ? { $bigint: text } : undefined;
   try {
     const value: unknown = JSON.parse(text);

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { programOf, sourceOf } from "./call-result.tsx";
 import { linkOver } from "./graph-store.ts";
 import { showPlain } from "./pattern-answer.tsx";
+import { readAs } from "./patterns-view.tsx";
 import { editText, withBreaksOf } from "./row-edits.ts";
 
 test("a value is copied as source that makes it, and a program imports what the model exports", () => {
@@ -44,6 +45,18 @@ test.each([
   ["a\r\nb\nc", "a\nb\nd", "a\nb\nd"],
   ["a", "a\nb", "a\nb"],
 ])("%j that became %j in a text area is %j", (stored, text, written) => expect(withBreaksOf(stored, text)).toBe(written));
+
+test.each([
+  ["2024-05-06", "2024-05-06T00:00:00.000Z"],
+  ["2024-05-06T07:08:09+02:00", "2024-05-06T05:08:09.000Z"],
+  ["2024-05-06T07:08:09", undefined],
+  ["2024-05-06 07:08:09", undefined],
+  ["May 6, 2024", undefined],
+  ["2024-02-30", undefined],
+  ["2024-05-06T25:00:00Z", undefined],
+])("the parameter %s is the moment %s, wherever the browser is", (text, at) =>
+  expect(readAs(text, { $date: "" })).toEqual(at === undefined ? undefined : { $date: at }),
+);
 
 test("parallel edges differ by their key", () => {
   const way = { edge: "paid", direction: "in", to: ["person"], key: ["year"] } as const;
