@@ -106,6 +106,22 @@ describe("a node whose sort key holds more than its id, at the end of an edge", 
     expect((await db.user({ userId: "u" }).out("owns").ids()).map(({ taskId }) => taskId)).toEqual(["1", "2", "3"]);
   });
 
+  test("is the one that has not expired, where both are there", async () => {
+    const db = await open("foundEndsAnew");
+    for (const [status, expiresAt] of [
+      ["a", 1000],
+      ["b", undefined],
+      ["c", 1000],
+    ] as const)
+      await db.task.create({ taskId: "4", status, title: status, ...(expiresAt && { expiresAt }) }).orThrow();
+    await db.owns.link({ userId: "u" }, { taskId: "4" }).orThrow();
+    await db.task.update({ taskId: "4" }, { title: "new" }).orThrow();
+    expect(await db.task.get({ taskId: "4" })).toEqual({ taskId: "4", status: "b", title: "new" });
+    await db.task.update({ taskId: "4" }, { expiresAt: 1000 }).orThrow();
+    expect(await db.task.update({ taskId: "4" }, { title: "newer" })).toMatchObject({ ok: false, reason: "notFound" });
+    expect(await db.owns.link({ userId: "u" }, { taskId: "4" })).toMatchObject({ ok: false, reason: "endMissing" });
+  });
+
   test("has gone or expired, or moves between the look and the write", async () => {
     let before = async (): Promise<unknown> => undefined;
     const transport: Transport = {

@@ -5,7 +5,7 @@ import { planCount, planList } from "../planner/writes/rules/degree-guards.ts";
 import { inKeysCase } from "../keys/template.ts";
 import { encodeGet } from "../requests/encode-read.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-direct.ts";
-import { decodeItem, isOfShape } from "../requests/decode-item.ts";
+import { decodeItem, isExpired, isOfShape } from "../requests/decode-item.ts";
 import { encodeField, keyOfItem } from "../requests/encode-item.ts";
 import { sameAttribute } from "../requests/attribute-value.ts";
 import type { Shape } from "../schema/catalog.ts";
@@ -59,14 +59,17 @@ const fits = (shape: Shape, row: Row, known: Row, end = ""): boolean => {
 const readFind = async ({ session, context }: Sending, { id, shape, row, ...need }: Find, images: Found): Promise<void> => {
   const { catalog } = session;
   const input = encodeNeededQuery(catalog, { id, shape, row, ...need });
-  const found: Item[] = [];
+  const fitting: Item[] = [];
   let start: Key | undefined;
   do {
     const output = await session.send("Query", start ? { ...input, ExclusiveStartKey: start } : input, context);
     for (const item of output.Items ?? [])
-      if (isOfShape(catalog, shape, item) && fits(shape, decodeItem(catalog, shape, item), row)) found.push(item);
+      if (isOfShape(catalog, shape, item) && fits(shape, decodeItem(catalog, shape, item), row)) fitting.push(item);
     start = output.LastEvaluatedKey;
   } while (start);
+  // One that has expired counts where no other is there.
+  const living = fitting.filter((item) => !isExpired(catalog, item, context.livingAt));
+  const found = living.length > 0 ? living : fitting.slice(0, 1);
   const [item = null] = found;
   images[id] = item;
   if (item) images[keyId(keyOfItem(catalog, item))] = item;
