@@ -11,11 +11,15 @@ interface PendingRow {
   problem: string | undefined;
 }
 
-/** A row as it is now, with the values of users' fields from before if the answer tells none. */
-export const withFields = (before: WireRow | undefined, now: WireRow): WireRow => {
-  const isField = ([name]: readonly [string, unknown]): boolean => name.startsWith("field:");
-  if (!before || Object.entries(now).some(isField)) return now;
-  return { ...now, ...Object.fromEntries(Object.entries(before).filter(isField)) };
+/**
+ * A row as it is now, with the values of users' fields from before, unless the answer tells them.
+ *
+ * @param sent the cells that were sent: an answer to such a field tells all values of the row, and may have none
+ */
+export const withFields = (before: WireRow | undefined, now: WireRow, sent: Iterable<string>): WireRow => {
+  const isField = (name: string): boolean => name.startsWith("field:");
+  if (!before || [...sent, ...Object.keys(now)].some(isField)) return now;
+  return { ...now, ...Object.fromEntries(Object.entries(before).filter(([name]) => isField(name))) };
 };
 
 /** Changes of rows that wait until they are saved, and what became of those that were refused. */
@@ -89,7 +93,7 @@ export class RowEdits {
   }
 
   /** Writes row after row; those that are refused keep waiting, with the reason. */
-  async save(onRow: (key: string, row: WireRow | undefined) => void): Promise<void> {
+  async save(onRow: (key: string, row: WireRow | undefined, sent: Iterable<string>) => void): Promise<void> {
     if (this.isSaving) return;
     this.isSaving = true;
     this.#changed();
@@ -102,8 +106,8 @@ export class RowEdits {
         const body: RowChange = { type: this.#type, id, set, was: seen };
         try {
           const { ok, problem, row } = await post<WriteAnswer>("rows/change", body);
-          onRow(key, row);
-          this.#settle(key, ok ? sent : new Map(), { ...pending, was: row ? withFields(was, row) : was, problem });
+          onRow(key, row, sent.keys());
+          this.#settle(key, ok ? sent : new Map(), { ...pending, was: row ? withFields(was, row, sent.keys()) : was, problem });
         } catch (error) {
           pending.problem = messageOf(error);
         }

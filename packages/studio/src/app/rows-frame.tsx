@@ -94,9 +94,9 @@ export const RowsFrame = (props: FrameProps): ReactNode => {
   const to = (more: Query): void => go(addressOf("rows", { ...query, ...more }), { replace: true });
   const write = async (): Promise<void> => {
     setAsking(false);
-    await edits.save((key, row) => {
+    await edits.save((key, row, sent) => {
       const isIt = (one: WireRow): boolean => keyOf(one) === key;
-      if (row) pages.replace(isIt, withFields(pages.held(isIt), row));
+      if (row) pages.replace(isIt, withFields(pages.held(isIt), row, sent));
     });
     written?.();
   };

@@ -4,7 +4,7 @@ import { programOf, sourceOf } from "./call-result.tsx";
 import { linkOver } from "./graph-store.ts";
 import { showPlain } from "./pattern-answer.tsx";
 import { readAs } from "./patterns-view.tsx";
-import { editText, withBreaksOf } from "./row-edits.ts";
+import { editText, withBreaksOf, withFields } from "./row-edits.ts";
 
 test("a value is copied as source that makes it, and a program imports what the model exports", () => {
   const wire = {
@@ -57,6 +57,17 @@ test.each([
 ])("the parameter %s is the moment %s, wherever the browser is", (text, at) =>
   expect(readAs(text, { $date: "" })).toEqual(at === undefined ? undefined : { $date: at }),
 );
+
+test("a row keeps its values of users' fields where none was sent, and loses the last one where it was removed", () => {
+  const [before, now] = [
+    { id: "a", name: "A", "field:f1": 5 },
+    { id: "a", name: "B" },
+  ];
+  expect(withFields(before, now, ["name"])).toEqual({ ...now, "field:f1": 5 });
+  expect(withFields(before, now, ["name", "field:f1"])).toEqual(now);
+  expect(withFields(before, { ...now, "field:f1": 6 }, ["name"])).toEqual({ ...now, "field:f1": 6 });
+  expect(withFields(undefined, now, ["name"])).toEqual(now);
+});
 
 test("parallel edges differ by their key", () => {
   const way = { edge: "paid", direction: "in", to: ["person"], key: ["year"] } as const;
