@@ -81,6 +81,22 @@ test("names that the schema does not have", () => {
   expectTypeOf<(typeof person)["~unique"]>().toEqualTypeOf<"name">();
 });
 
+test("names that generic code gives are not refused", () => {
+  const schema = z.object({ id: z.string(), name: z.string(), role: z.string() });
+  const nodeWith = <const Name extends "name" | "role">(names: readonly Name[]) => node({ key: "A#{id}", schema, unique: names, immutable: names });
+  const edgeWith = <S extends z.ZodObject<{ at: z.ZodString }>>(given: S) => edge({ from: "user", to: "user", schema: given, key: ["at"], immutable: ["at"] });
+  const made = nodeWith(["name"]);
+  const visited = edgeWith(z.object({ at: z.string(), place: z.string() }));
+  expectTypeOf<(typeof made)["~unique"]>().toEqualTypeOf<"name">();
+  expectTypeOf<(typeof visited)["~types"]["key"]>().toEqualTypeOf<{ readonly at: string }>();
+});
+
+test("the format of an order is not refused where the schema takes any attribute", () => {
+  const rated = edge({ from: "user", to: "user", schema: z.looseObject({ rank: z.number() }), orderBy: "rank:number" });
+  expectTypeOf<(typeof rated)["~disorder"]>().toEqualTypeOf<never>();
+  void defineGraph({ table: "T", nodes: { user }, edges: { rated } });
+});
+
 test("`ifVersion` of a kind without versions", () => {
   const counted = { version: true } as const;
   const doc = node({ key: "DOC#{id}", schema: z.object({ id: z.string(), text: z.string() }), ...counted });

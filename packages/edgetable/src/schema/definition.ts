@@ -59,16 +59,17 @@ export interface FieldSettings<Of extends string = string> {
 export type ValueStorage = "items" | "document";
 
 /**
- * A name that is inferred where an option gives it, and compared there with the names that there are. A constraint of the
- * type parameter would be resolved for every definition, also for those without the option.
+ * A list whose names are inferred where an option gives it, and compared there with the names that there are. A constraint of
+ * the type parameter would be resolved for every definition, also for those without the option. In generic code `Names` takes
+ * what is known to be one of them.
  */
-type OneOf<Name, Names> = Name extends Names ? Name : Names;
+type ListOf<Name, Names> = readonly ((Name & Names) | Names)[];
 
 /** Settings that nodes, parts and edge types share. */
 // oxlint-disable-next-line typescript/no-explicit-any -- of any schema, whose attributes have any name
 export interface ItemSettings<Schema = any, Fixed = string, Version = boolean, Times = Timestamps> {
   /** Attributes that may never change after creation (beside those in the key). */
-  readonly immutable?: readonly OneOf<Fixed, keyof SchemaOutput<Schema> & string>[];
+  readonly immutable?: ListOf<Fixed, keyof SchemaOutput<Schema> & string>;
   /** Keeps a `version` number on the item. Every write increments it by one. @default false */
   readonly version?: Version;
   /**
@@ -159,7 +160,7 @@ export const node = <
       readonly key: KeyOf<Key, SchemaOutput<Schema>>;
       readonly schema: Schema;
       /** Attributes that no other node of the type may share; each is guarded by a marker item. `by` reads a node by one. */
-      readonly unique?: readonly OneOf<Unique, keyof SchemaOutput<Schema> & string>[];
+      readonly unique?: ListOf<Unique, keyof SchemaOutput<Schema> & string>;
       /**
        * Attributes that Edgetable computes from the node's edges or parts and keeps true, made by `count`, `sum`, `average`,
        * `min`, `max` and `distinct`. They are read-only attributes of the row, and `indexes` may name them.
@@ -281,11 +282,13 @@ type OrderName<Names extends string> = Names | `${Names}:${string}`;
 
 /**
  * Never, or a sentence for an order that is not text and lacks its format. Only `defineGraph` asks for it, and resolves it.
- * An order that has its format is no attribute's name, and so asks for no type.
+ * An order that has its format is an attribute's name only where the schema takes any attribute.
  */
 type Disorder<Order, Row> = Row[Order & keyof Row] extends string | null | undefined
   ? never
-  : `orderBy names "${Order & string}", which is not text: add its format, such as "${Order & string}:number", "${Order & string}:6" or "${Order & string}:date".`;
+  : Order extends `${string}:${string}`
+    ? never
+    : `orderBy names "${Order & string}", which is not text: add its format, such as "${Order & string}:number", "${Order & string}:6" or "${Order & string}:date".`;
 
 // An edge declared in place, inside defineGraph, is inferred from what is expected there too: NoInfer and
 // this let what is not given have its default and not AnyEdge's.
@@ -320,7 +323,7 @@ export const edge = <
       readonly to: To | readonly To[];
       readonly schema?: Schema;
       /** Attributes that tell parallel edges between the same two nodes apart (a term, a role). */
-      readonly key?: readonly OneOf<KeyField, Attributes<Schema>>[];
+      readonly key?: ListOf<KeyField, Attributes<Schema>>;
       readonly orderBy?: Order;
       /**
        * Attributes of the nodes at its ends that are copied onto the edge and kept fresh: a list of names, or by the copy's
