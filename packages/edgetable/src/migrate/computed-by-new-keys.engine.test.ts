@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineGraph } from "../client/define-graph.ts";
 import { edge, node } from "../schema/definition.ts";
 import type { Layout } from "../schema/layout.ts";
-import { count, sum } from "../schema/derived.ts";
+import { average, count, sum } from "../schema/derived.ts";
 import { verify } from "../verify/index.ts";
 import { fast, lab, openMigrationsLab } from "./migrations-lab.test-support.ts";
 
@@ -48,6 +48,11 @@ const layoutWith = (isIndexed: boolean) => ({
   nodes: { person: { keys: { SK: "-" } }, club: { keys: { SK: "-" } } },
   edges: { member: { keys: { PK: "{from}", SK: "{to}", ...(isIndexed ? { ToPK: "{to}", ToSK: "{from}" } : {}) } } },
 });
+const layoutByFee = {
+  ...layoutWith(true),
+  indexes: { ...layoutWith(true).indexes, byFee: { partitionKey: "FeePK", sortKey: "FeeSK" } },
+  nodes: { person: { keys: { SK: "-" } }, club: { keys: { SK: "-", FeePK: "CLUBS", FeeSK: "{fee:number}" } } },
+};
 
 const CASES: Readonly<Record<string, readonly [before: Model, after: Model, row?: object]>> = {
   "a count, and an order goes": [ordered, { derived: { members } }, { members: 3 }],
@@ -79,6 +84,11 @@ const CASES: Readonly<Record<string, readonly [before: Model, after: Model, row?
     { layout: layoutWith(false) },
     { layout: layoutWith(true), derived: { members } },
     { members: 3 },
+  ],
+  "an average by an index that a layout gets, with one by the average": [
+    { layout: layoutWith(false) },
+    { layout: layoutByFee, derived: { fee: average({ in: "member", of: "fee" }) } },
+    { fee: 2 },
   ],
 };
 

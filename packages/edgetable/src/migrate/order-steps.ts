@@ -13,6 +13,10 @@ interface UnorderedSteps {
   readonly others: readonly MigrationStep[];
 }
 
+/** What a step that gives items their index keys does. */
+export const backfillText = (entries: readonly BackfilledEntry[]): string =>
+  `give items their index keys: ${entries.map(({ index, shapes }) => `${shapes.map((id) => `"${id}"`).join(", ")} in "${index}"`).join("; ")}`;
+
 /** True if edges are found at their targets by an entry of an index. */
 const findsInEdges = ({ escapes, shapesById }: Catalog, index: string | undefined, id: string): boolean =>
   shapesById[id]?.kind === "edge" && (!escapes || index === "reverse");
@@ -49,7 +53,7 @@ const needsComputed = (
 /**
  * The order in which items get index keys and what follows from rows is computed. Keys may hold what is computed: it comes first.
  * But what is computed of in-edges is found by their keys: where these change, it comes after them, and after the index if that is new;
- * and it is computed once more where keys hold it as well.
+ * where keys hold it as well, they are written, or it is computed, once more.
  */
 export const orderSteps = (
   catalog: Catalog,
@@ -61,9 +65,14 @@ export const orderSteps = (
   const entries = backfill?.entries ?? [];
   const derived = computed.filter(({ kind }) => kind === "derive");
   if (derived.length === 0 || !movesInEdges(catalog, entries, changed)) return [...computed, ...keys, ...others, ...created];
-  if (needsComputed(catalog, model, entries, derived)) return [...computed, ...keys, ...derived, ...others, ...created];
-  const isSought = (name: string): boolean =>
-    entries.some(({ index, shapes }) => index === name && shapes.some((id) => findsInEdges(catalog, index, id)));
-  const sought = created.filter(({ index }) => isSought(index));
-  return [...keys, ...sought, ...computed, ...others, ...created.filter((one) => !sought.includes(one))];
+  const isSought = ({ index, shapes }: BackfilledEntry): boolean => shapes.some((id) => findsInEdges(catalog, index, id));
+  const sought = created.filter(({ index }) => entries.some((entry) => entry.index === index && isSought(entry)));
+  const isOfSought = ({ index }: BackfilledEntry): boolean => sought.some((one) => one.index === index);
+  const rest = created.filter((one) => !sought.includes(one));
+  if (!needsComputed(catalog, model, entries, derived)) return [...keys, ...sought, ...computed, ...others, ...rest];
+  // Keys of other items that hold what is found by the new index come after it.
+  const first = entries.filter(isOfSought);
+  if (backfill && first.length > 0 && !needsComputed(catalog, model, first, derived))
+    return [{ ...backfill, entries: first, says: backfillText(first) }, ...sought, ...computed, ...keys, ...others, ...rest];
+  return [...computed, ...keys, ...derived, ...others, ...created];
 };

@@ -20,7 +20,7 @@ import {
 import { changedPlaces } from "./changed-places.ts";
 import type { ModelRecord } from "../executor/model-record.ts";
 import type { BackfilledEntry, MigrationStep } from "./migration-steps.ts";
-import { orderSteps } from "./order-steps.ts";
+import { backfillText, orderSteps } from "./order-steps.ts";
 import type { TableDescription } from "../transport/operations.ts";
 
 type CreateIndex = Extract<MigrationStep, { readonly kind: "createIndex" }>;
@@ -374,9 +374,8 @@ export const planMigration = (given: MigrationGround, { inPlace, again }: PlanSe
       ...passPrice(catalog, size, 1),
     });
   const computed = computedSteps(ground, model, { size, again });
-  const kinds = entries.map(({ index, shapes }) => `${shapes.map((id) => `"${id}"`).join(", ")} in "${index}"`).join("; ");
-  const says = `give items their index keys: ${kinds}`;
-  const backfill = entries.length > 0 ? ({ kind: "backfill", entries, says, ...passPrice(catalog, size) } as const) : undefined;
+  const backfill =
+    entries.length > 0 ? ({ kind: "backfill", entries, says: backfillText(entries), ...passPrice(catalog, size) } as const) : undefined;
   const values = movedValues(ground, model, size);
   const reshard = grown.map(
     (index) => ({ kind: "reshard", index, says: `move items to the shards of "${index}"`, ...reshardPrice(catalog, size) }) as const,
