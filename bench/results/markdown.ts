@@ -7,8 +7,9 @@ export const round = (value: number): string => {
   return Math.abs(value) < 100 ? value.toFixed(1) : Math.round(value).toLocaleString("en-GB");
 };
 
-const text = (cell: Cell): string => {
-  if (cell === undefined) return "–";
+// A figure that is not finite is null once it was kept as JSON.
+const text = (cell: Cell | null): string => {
+  if (cell === undefined || cell === null) return "–";
   return typeof cell === "number" ? round(cell) : cell;
 };
 
