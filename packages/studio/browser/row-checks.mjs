@@ -298,6 +298,43 @@ export const rowChecks = [
     },
   },
   {
+    name: "rows: what waits is compared with what was seen when it was written, cell by cell",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/rows?type=teacher&sort=byName");
+      const cell = (column) => page.locator(`#cell-0-${column}`);
+      const write = async (column, text) => {
+        await cell(column).dblclick();
+        await page.locator(".cell-editor").fill(text);
+        await page.keyboard.press("Enter");
+      };
+      const [teacherId, office] = [await cell(0).innerText(), await cell(2).innerText()];
+      await write(1, "Aaron");
+      await page.getByRole("link", { name: "Graph", exact: true }).click();
+      await cell(2).waitFor({ state: "detached" });
+      // Somebody else changes another cell, which is seen before it is changed again.
+      const changed = await page.evaluate(
+        async (body) => (await fetch("/api/rows/change", { method: "POST", headers: { "content-type": "application/json" }, body })).json(),
+        JSON.stringify({
+          type: "teacher",
+          id: { teacherId },
+          set: { office: { text: "elsewhere" } },
+          was: office === "" ? {} : { office },
+        }),
+      );
+      equal(changed.ok, true);
+      await page.goBack();
+      await cell(2).getByText("elsewhere", { exact: true }).waitFor();
+      await write(2, "here");
+      await page.getByText("2 changes in 1 row").waitFor();
+      await page.keyboard.press("Control+s");
+      await page.locator(".pending").waitFor({ state: "detached" });
+      deepEqual([await cell(1).innerText(), await cell(2).innerText()], ["Aaron", "here"]);
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "a text of several lines keeps them, in a cell and in the panel",
     writes: true,
     run: async ({ openPage }) => {

@@ -5,8 +5,8 @@ import { isRow, showPlain } from "./pattern-answer.tsx";
 /** Changes of one row that are not written yet. */
 interface PendingRow {
   readonly id: WireRow;
-  /** The row as it was read. */
-  readonly was: WireRow;
+  /** The row as it was read; of each cell that waits, what it held when its change began. */
+  was: WireRow;
   readonly cells: Map<string, WireCell>;
   problem: string | undefined;
 }
@@ -135,6 +135,8 @@ export class RowEdits {
 
   #put(key: string, { id, was }: { readonly id: WireRow; readonly was: WireRow }, name: string, cell: WireCell | undefined): void {
     const pending = this.#rows.get(key) ?? { id, was, cells: new Map<string, WireCell>(), problem: undefined };
+    // The row may have been read anew since another of its cells was changed.
+    if (!pending.cells.has(name)) pending.was = { ...pending.was, [name]: was[name] };
     if (cell === undefined) pending.cells.delete(name);
     else pending.cells.set(name, cell);
     pending.problem = undefined;
