@@ -27,6 +27,6 @@ test("a cell that fits is read, whatever it was read as before", async () => {
   expect(await read("a", "3")).toMatchObject({ value: 3 });
   expect(await read("a", "true")).toMatchObject({ value: true });
   const day = attributeReader(node({ key: "N#{id}", schema: z.object({ id: z.string(), a: z.date() }) }));
-  for (const text of ["2023-05-06", "2023-05-06T07:08:09Z", "2023-05-06T07:08:09.123+02:00"])
+  for (const text of ["2023-05-06", "2023-05-06T07:08:09Z", "2023-05-06T07:08:09.123+02:00", "2023-05-06T07:08:09+0200"])
     expect(await day("a", text)).toMatchObject({ value: new Date(text) });
 });
