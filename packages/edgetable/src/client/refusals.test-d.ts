@@ -81,11 +81,13 @@ test("names that the schema does not have", () => {
   expectTypeOf<(typeof person)["~unique"]>().toEqualTypeOf<"name">();
 });
 
+const edgeWith = <S extends z.ZodObject<{ at: z.ZodString }>>(given: S) => edge({ from: "user", to: "user", schema: given, key: ["at"], immutable: ["at"] });
+
 test("names that generic code gives are not refused", () => {
   const schema = z.object({ id: z.string(), name: z.string(), role: z.string() });
-  const nodeWith = <const Name extends "name" | "role">(names: readonly Name[]) => node({ key: "A#{id}", schema, unique: names, immutable: names });
-  const edgeWith = <S extends z.ZodObject<{ at: z.ZodString }>>(given: S) => edge({ from: "user", to: "user", schema: given, key: ["at"], immutable: ["at"] });
-  const made = nodeWith(["name"]);
+  const nodeWith = <const Name extends "name" | "role">(names: readonly Name[], of: (name: Name) => void) =>
+    [node({ key: "A#{id}", schema, unique: names, immutable: names }), of] as const;
+  const [made] = nodeWith(["name"], () => undefined);
   const visited = edgeWith(z.object({ at: z.string(), place: z.string() }));
   expectTypeOf<(typeof made)["~unique"]>().toEqualTypeOf<"name">();
   expectTypeOf<(typeof visited)["~types"]["key"]>().toEqualTypeOf<{ readonly at: string }>();
