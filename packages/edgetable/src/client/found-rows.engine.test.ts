@@ -117,3 +117,55 @@ describe("a row whose sort key holds more than its id", () => {
     expect(await db.knows.get(a, b)).toMatchObject({ since: "2018" });
   });
 });
+
+test("a row whose partition does not follow from its id is refused with what finds it", async () => {
+  const db = defineGraph({
+    table: engine.freshTableName("apart"),
+    nodes: { user: node({ key: "USER#{userId}", schema: z.object({ userId: text }) }) },
+    parts: { step: part({ of: "user", key: "STEP#{stepId}", schema: z.object({ stepId: text, at: text }) }) },
+    edges: { met: edge({ from: "user", to: "user", schema: z.object({ year: text }) }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { reverse: { partitionKey: "G1", sortKey: "G2" } },
+      parts: { step: { keys: { PK: "AT#{at}", SK: "{userId}#{stepId}", G1: "USER#{userId}", G2: "STEP#{stepId}" } } },
+      edges: { met: { keys: { PK: "YEAR#{year}#{from}", SK: "{to}", G1: "MET#{to}", G2: "{from}" } } },
+    },
+  }).connect({ transport: engine.transport });
+  await db.table.create();
+  const [a, b] = [{ userId: "a" }, { userId: "b" }];
+  for (const id of [a, b]) await db.user.create(id).orThrow();
+  await db.met.link(a, b, { year: "2020" }).orThrow();
+  await db.step.create(a, { stepId: "1", at: "x" }).orThrow();
+  const refused = (of: string) => `The partition of "${of}" `;
+  expect(() => db.met.get(a, b)).toThrow(refused("met"));
+  expect(() => db.met.getMany(a, [b])).toThrow(refused("met"));
+  expect(() => db.step.get(a, { stepId: "1" })).toThrow(refused("step"));
+  expect(() => db.step.getMany(a, [{ stepId: "1" }])).toThrow('it takes {at} too. Find it by an index with db.find("step").');
+});
+
+test("nodes without items are left out beside nodes that their ids do not place", async () => {
+  const db = defineGraph({
+    table: engine.freshTableName("unstored"),
+    nodes: {
+      user: node({ key: "USER#{userId}", schema: z.object({ userId: text }) }),
+      ticket: node({ key: "TEAM#{team}#{no}", schema: z.object({ team: text, no: text, status: text }) }),
+      tag: node({ key: "TAG#{tag}", schema: z.object({ tag: text }), stored: false }),
+    },
+    edges: { has: edge({ from: "user", to: ["ticket", "tag"] }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { reverse: { partitionKey: "G1", sortKey: "G2" } },
+      nodes: { ticket: { keys: { PK: "TEAM#{team}", SK: "TICKET#{status}#{no}" } } },
+    },
+  }).connect({ transport: engine.transport });
+  await db.table.create();
+  const [a, ticket] = [{ userId: "a" }, { team: "t", no: "1" }];
+  await db.user.create(a).orThrow();
+  await db.ticket.create({ ...ticket, status: "open" }).orThrow();
+  await db.has.link(a, { type: "ticket", ...ticket }).orThrow();
+  await db.has.link(a, { type: "tag", tag: "x" }).orThrow();
+  expect(await db.user(a).out("has").nodes()).toEqual([{ kind: "ticket", row: { ...ticket, status: "open" } }]);
+  expect((await db.user(a).out("has").entries()).map((one) => one.node?.row)).toEqual([undefined, { ...ticket, status: "open" }]);
+});

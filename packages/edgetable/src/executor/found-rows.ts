@@ -35,7 +35,9 @@ export const hydrateOthers = async (run: ReadRun, found: readonly Found[], step:
   const { catalog } = session;
   const add = async (one: Found): Promise<void> => {
     const type = one.shape[endOf(step, one)];
-    const shape = catalog.ends[type ?? ""]?.shape;
+    const end = catalog.ends[type ?? ""];
+    if (end?.definition.stored === false) return;
+    const shape = end?.shape;
     const item = step.by === "none" ? one.item : undefined;
     let node: Row | undefined;
     if (!item) node = await findNode(defined(type, "node type"), one.row[endOf(step, one)] as Row, context);

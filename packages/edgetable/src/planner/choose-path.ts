@@ -259,18 +259,19 @@ export const searchesOf = (plan: LogicalPlan): readonly Search[] => {
 };
 
 /**
- * Reading a node in its own partition takes a partition key that follows from what is known of it.
+ * Reading a row in its own partition takes a partition key that follows from what is known of it.
  *
  * @throws {plan.noIndex} when it does not
  */
-export const checkOwnPartition = (catalog: Catalog, name: string, known: readonly string[]): void => {
-  const partition = catalog.ends[name]?.partition;
+export const checkOwnPartition = (catalog: Catalog, { kind, definition: name, keys }: Shape, known: readonly string[]): void => {
+  const partition = keys[catalog.index.partitionKey];
   const unknown = partition?.fields.filter((field) => !known.includes(field)) ?? [];
   if (unknown.length === 0) return;
   const fields = unknown.map((field) => `{${field}}`).join(" and ");
+  const how = kind === "node" ? "Make that part of the node's key, give it to get() by { given }, or find the node" : "Find it";
   throw new EdgetableError(
     "plan.noIndex",
-    `The partition of "${name}" (${partition?.source}) does not follow from its id: it takes ${fields} too. Make that part of the node's key, give it to get() by { given }, or find the node by an index with db.find("${name}").`,
+    `The partition of "${name}" (${partition?.source}) does not follow from its id: it takes ${fields} too. ${how} by an index with db.find("${name}").`,
     { details: { node: name, index: undefined } },
   );
 };

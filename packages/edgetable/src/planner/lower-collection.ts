@@ -49,8 +49,8 @@ export const expectedItems = (
 /** One Query for a node and all that shares its partition, of the table or of the index that mirrors it. */
 export const lowerCollection = (catalog: Catalog, collection: Collection): QueryStep => {
   const { node, direction, consistent } = collection;
-  const { shape, name, idFields, partition: own } = defined(catalog.ends[node], "node");
-  if (direction === "out") checkOwnPartition(catalog, name, idFields);
+  const { shape, idFields, partition: own } = defined(catalog.ends[node], "node");
+  if (direction === "out") checkOwnPartition(catalog, shape, idFields);
   const { partitionKey, sortKey, sortKeys, ...index } = direction === "out" ? catalog.index : mirroringIndex(catalog, collection);
   const partition = direction === "out" ? own : defined(shape.keys[partitionKey], "partition key");
   const shapes = catalog.shapes.filter(({ keys }) => {

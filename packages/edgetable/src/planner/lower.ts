@@ -72,7 +72,7 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
   if (shapes.length > 1 || isKeyDetermined(catalog, shape, known))
     return { kind: "get", shapes: shapes.map(({ id }) => id), many, consistent, ...(select ? { select } : {}) };
   // A row whose sort key holds more than its id is found by a Query of its partition.
-  if (node) checkOwnPartition(catalog, name, [...known]);
+  checkOwnPartition(catalog, shape, [...known]);
   const path: AccessPath = {
     index: catalog.index,
     shapes: [shape],

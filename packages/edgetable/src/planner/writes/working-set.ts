@@ -276,7 +276,7 @@ export const findNeed = ({ catalog }: WorkingSet, shape: Shape, row: Row): ReadN
   const { partitionKey, sortKey = "" } = catalog.index;
   const partition = renderTemplate(shape.keys[partitionKey]!, row);
   if (partition === undefined) {
-    if (shape.kind === "node") checkOwnPartition(catalog, shape.definition, catalog.nodes[shape.definition]?.idFields ?? []);
+    if (shape.kind === "node") checkOwnPartition(catalog, shape, catalog.nodes[shape.definition]?.idFields ?? []);
     keyOf(catalog, shape, row);
   }
   const { text: prefix } = renderPrefix(shape.keys[sortKey]!, row);
