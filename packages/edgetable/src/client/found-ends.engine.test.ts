@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
 import { defineGraph, edge, node, part, type Transport } from "../index.ts";
+import { DELETING } from "../schema/system-items.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -120,6 +121,20 @@ describe("a node whose sort key holds more than its id, at the end of an edge", 
     await db.task.update({ taskId: "4" }, { expiresAt: 1000 }).orThrow();
     expect(await db.task.update({ taskId: "4" }, { title: "newer" })).toMatchObject({ ok: false, reason: "notFound" });
     expect(await db.owns.link({ userId: "u" }, { taskId: "4" })).toMatchObject({ ok: false, reason: "endMissing" });
+  });
+
+  test("is not there while it is deleted, also where the same call changes it", async () => {
+    const db = await open("foundEndsMarked");
+    const Key = { PK: { S: "TASK#1" }, SK: { S: "AT#open" } };
+    const mark = {
+      UpdateExpression: "SET #d = :d",
+      ExpressionAttributeNames: { "#d": DELETING },
+      ExpressionAttributeValues: { ":d": { S: "job" } },
+    };
+    await engine.transport.send("UpdateItem", { TableName: db.catalog.table, Key, ...mark });
+    expect(await db.owns.link({ userId: "u" }, { taskId: "1" })).toMatchObject({ ok: false, reason: "endMissing" });
+    const both = await db.transact([db.task.update({ taskId: "1" }, { title: "x" }), db.owns.link({ userId: "u" }, { taskId: "1" })]);
+    expect(both).toMatchObject({ ok: false, outcomes: [{ reason: "rolledBack" }, { reason: "endMissing" }] });
   });
 
   test("has gone or expired, or moves between the look and the write", async () => {

@@ -46,16 +46,17 @@ const isWritten = ({ catalog, writes }: WorkingSet, { name, idFields }: EndEntry
 /** A key that no item has, for a node that is not there. */
 const noKey = ({ shape }: EndEntry, id: Row): Key => ({ of: { S: shape.id }, id: { S: exactText(id) } });
 
-/** @throws {plan.unsupported} for a node whose partition does not follow from its id: nothing finds it */
-const checkPartition = ({ index }: Catalog, { name, shape, idFields }: EndEntry, end: string): void => {
-  const partition = shape.keys[index.partitionKey];
-  const missing = partition?.fields.find((field) => !idFields.includes(field));
-  if (missing === undefined) return;
+/** The field that the partition of a node takes beside its id: nothing finds such a node. */
+const fieldBesideId = ({ index }: Catalog, { shape, idFields }: EndEntry): string | undefined =>
+  shape.keys[index.partitionKey]?.fields.find((field) => !idFields.includes(field));
+
+/** @throws {plan.unsupported} always */
+const failUnfound = ({ index }: Catalog, { name, shape }: EndEntry, field: string, end: string): never => {
   const mend = end === "owner" ? 'leave owner: "checked" out' : 'declare the edge with ends: "unchecked"';
   throw new EdgetableError(
     "plan.unsupported",
-    `Whether "${name}" is there cannot be checked: its partition (${partition?.source}) takes "${missing}" beside its id. Make "${missing}" part of its key, or ${mend}.`,
-    { details: { node: name, field: missing } },
+    `Whether "${name}" is there cannot be checked: its partition (${shape.keys[index.partitionKey]?.source}) takes "${field}" beside its id. Make "${field}" part of its key, or ${mend}.`,
+    { details: { node: name, field } },
   );
 };
 
@@ -63,11 +64,17 @@ const spread = (working: WorkingSet, change: RowChange): void => {
   const { catalog } = working;
   for (const { type, end, id } of requiredTies(catalog, change)) {
     const node = catalog.ends[type];
-    if (!node || node.definition.stored === false || keyIfComplete(catalog, node.shape, id) || isWritten(working, node, id)) continue;
-    checkPartition(catalog, node, end);
-    const found = readOrNeed(working, { ...findNeed(working, node.shape, id), any: true });
-    if (found === undefined) continue;
-    const isMissing = found === null || isGone(working, found) || found[DELETING] !== undefined;
+    if (!node || node.definition.stored === false || keyIfComplete(catalog, node.shape, id)) continue;
+    // One that is being deleted may be changed, but nothing is tied to it.
+    const isMade = isWritten(working, node, id);
+    const field = fieldBesideId(catalog, node);
+    if (field !== undefined && isMade) continue;
+    if (field !== undefined) failUnfound(catalog, node, field, end);
+    const need = { ...findNeed(working, node.shape, id), any: true } as const;
+    const found = isMade ? working.images[need.id] : readOrNeed(working, need);
+    const isMarked = found?.[DELETING] !== undefined;
+    if (found === undefined || (isMade && !isMarked)) continue;
+    const isMissing = found === null || isMarked || isGone(working, found);
     const key = found ? keyOfItem(catalog, found) : noKey(node, id);
     contribute(working, { rule: foundNodes, key, node, failure: { reason: "endMissing", end, id }, isMissing } as FoundNode);
   }
