@@ -59,7 +59,7 @@ export interface Found {
   node?: Record<string, unknown> | undefined;
 }
 
-/** Finds a node whose table key does not follow from its id. */
+/** Finds a node, or a part at the ends of edges, whose table key does not follow from its id. */
 export type FindNode = (node: string, id: Row, context: CallContext) => Promise<Record<string, unknown> | undefined>;
 
 /** The end of an edge that leads to the wanted node. */
