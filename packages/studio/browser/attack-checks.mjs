@@ -150,6 +150,8 @@ export const attackChecks = [
       const { page: other, open: openOther } = await openPage();
       const address = `/rows?${new URLSearchParams({ type: "course", filters: JSON.stringify({ courseId: "=C302" }) })}`;
       for (const one of [open, openOther]) await one(address);
+      // Both have read the row before either changes it.
+      for (const one of [page, other]) await one.locator("#cell-0-1", { hasText: /\S/ }).waitFor();
       const edit = async (tab, column, text) => {
         await tab.locator(`#cell-0-${column}`).dblclick();
         await tab.locator(".cell-editor").fill(text);
@@ -165,6 +167,7 @@ export const attackChecks = [
       await edit(page, 1, "Graphs");
       await page.keyboard.press("Control+s");
       await edit(page, 2, "21");
+      await page.getByText(/2 changes in 1 row/).waitFor();
       release();
       await page.getByText(/1 change in 1 row/).waitFor();
       await page.keyboard.press("Control+s");

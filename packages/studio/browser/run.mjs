@@ -1,5 +1,6 @@
 // npm run test:studio: drives the built studio in a real Chromium, on the college's data. Waits for states, never for times.
 // Ends with "N passed, N failed, N skipped"; without a browser every check is skipped, and the reason is printed.
+// EDGETABLE_SECOND_TRY=1 runs checks that failed once more, one at a time: those that pass only then are named.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -96,11 +97,11 @@ const demoFor = async ({ students, writes, projects, results, migrates, stopsEng
   return { ...(await shared.get(students)), stop: () => undefined };
 };
 
-/** Takes one check after the other, until all are taken. */
-const runLane = async () => {
+/** Takes one check after the other, until all are taken, and collects those that fail. */
+const runLane = async (waiting, failed) => {
   const browser = await openChromium(executable);
   try {
-    for (let check = wanted.shift(); check; check = wanted.shift()) {
+    for (let check = waiting.shift(); check; check = waiting.shift()) {
       const began = performance.now();
       const demo = await demoFor(check);
       try {
@@ -108,7 +109,7 @@ const runLane = async () => {
         counts.passed++;
         console.log(`ok    ${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s  ${check.name}`);
       } catch (error) {
-        counts.failed++;
+        failed.push(check);
         console.log(`FAIL  ${check.name}\n${error instanceof Error ? error.stack : String(error)}`);
       } finally {
         // A page that stays goes on asking its studio.
@@ -123,7 +124,16 @@ const runLane = async () => {
 
 if (executable) {
   try {
-    await Promise.all(Array.from({ length: LANES }, runLane));
+    let failed = [];
+    await Promise.all(Array.from({ length: LANES }, () => runLane(wanted, failed)));
+    // Many failures have one cause, which a second try does not remove.
+    if (process.env.EDGETABLE_SECOND_TRY === "1" && failed.length > 0 && failed.length <= 3) {
+      const first = failed;
+      failed = [];
+      await runLane([...first], failed);
+      for (const check of first) if (!failed.includes(check)) console.log(`\nPassed at the second try only: ${check.name}`);
+    }
+    counts.failed += failed.length;
   } finally {
     for (const demo of shared.values()) await (await demo).stop();
   }
