@@ -329,18 +329,30 @@ test("a node that is older than its counts has none until a migration computes t
     });
     return graph.connect({ transport: engine.transport });
   };
-  const [old, now] = [openModel({}), openModel({ derived: { likes: count({ in: "likes" }), stars: sum({ in: "likes", of: "stars" }) } })];
+  const derived = {
+    likes: count({ in: "likes" }),
+    stars: sum({ in: "likes", of: "stars" }),
+    mean: average({ in: "likes", of: "stars" }),
+  };
+  const [old, now] = [openModel({}), openModel({ derived })];
   await old.table.create();
   const [one, users] = [{ id: "1" }, [{ id: "a" }, { id: "b" }, { id: "c" }, { id: "d" }]];
   for (const user of users) await old.user.create(user).orThrow();
-  await old.post.create(one).orThrow();
+  const [unliked, young] = [{ id: "2" }, { id: "3" }];
+  for (const post of [one, unliked]) await old.post.create(post).orThrow();
+  await now.post.create(young).orThrow();
   await old.likes.link(users[0]!, one, { stars: 1 }).orThrow();
   await now.likes.link(users[1]!, one, { stars: 2 }).orThrow();
   for (const write of [now.post.put({ ...one, name: "put" }), now.post.update(one, { name: "updated" })])
     expect(await now.transact([write, now.likes.put(users[2]!, one, { stars: 3 })])).toMatchObject({ ok: true });
   await now.transact([now.post.put(one), now.likes.link(users[3]!, one, { stars: 4 })]).orThrow();
-  expect(await now.post.get(one)).toEqual(one);
+  for (const post of [unliked, young]) await now.likes.link(users[0]!, post, { stars: 5 }).orThrow();
+  for (const post of [one, unliked]) expect(await now.post.get(post)).toEqual(post);
+  expect(await now.post.get(young)).toEqual({ ...young, likes: 1, stars: 5, mean: 5 });
   expect(await now.migrations.run({ share: 100, indexLag: 0, finish: true })).toMatchObject({ complete: true });
   await now.transact([now.post.put(one), now.likes.unlink(users[3]!, one)]).orThrow();
-  expect(await now.post.get(one)).toEqual({ ...one, likes: 3, stars: 6 });
+  expect(await now.post.get(one)).toEqual({ ...one, likes: 3, stars: 6, mean: 2 });
+  await now.likes.unlink(users[0]!, unliked).orThrow();
+  expect(await now.post.get(unliked)).toEqual({ ...unliked, likes: 0, stars: 0 });
+  expect(await verify(now, { settle: 5 })).toMatchObject({ clean: true });
 });

@@ -132,11 +132,11 @@ const wrongAggregates = (judging: Judging, { shape, key, item, subject, row }: S
   for (const fact of facts) {
     const expected = expectedOf(fact, sums);
     const wrong = Object.keys(expected).filter((attribute) => !sameNumbers(item[attribute], expected[attribute]));
-    if (
-      wrong.length === 0 ||
-      (wrong.every((attribute) => attribute !== fact.attribute) && !item[wrong[0]!] && !Number(expected[wrong[0]!]))
-    )
-      continue;
+    // An average begins with its number. A sum of nothing may be missing beside it.
+    const isComplete = wrong.every(
+      (attribute) => attribute === sumHidden(fact.attribute) && !item[attribute] && !Number(expected[attribute]),
+    );
+    if (isComplete) continue;
     const { over } = fact;
     // An average may look right while the sum or the number behind it is wrong.
     const attribute = wrong.includes(fact.attribute) ? fact.attribute : wrong[0]!;

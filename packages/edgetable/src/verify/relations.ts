@@ -214,9 +214,10 @@ const nodeSayings = (catalog: Catalog, seen: SeenRow, sayings: Saying[]): void =
     // An item that is older than the declaration has no such attribute. Nothing takes this off, nor what is no number.
     let isWrong = !values[0] || !("N" in values[0]);
     if (operation === "average") {
-      const [sum = ZERO, number = ZERO] = values;
-      const average = "N" in sum && "N" in number && Number(number.N) !== 0 ? String(Number(sum.N) / Number(number.N)) : undefined;
-      isWrong = !("N" in sum && "N" in number && sameNumbers(item[attribute], average));
+      const [sum = ZERO, number] = values;
+      const average =
+        "N" in sum && number && "N" in number && Number(number.N) !== 0 ? String(Number(sum.N) / Number(number.N)) : undefined;
+      isWrong = !("N" in sum && number && "N" in number && sameNumbers(item[attribute], average));
     }
     if (isWrong) say(attribute, 1, MISSING);
     for (const [at, name] of names.entries()) say(name, negateDecimal(decimalIn(values[at])));

@@ -157,6 +157,10 @@ const hiddenIn = (definition: Pick<NodeEntry["definition"], "derived">, image: I
   return row;
 };
 
+/** The averages that transactions keep in a node's item, by the sum and the number beside them. */
+const keptAverages = ({ definition: { derived = {} } }: NodeEntry): readonly string[] =>
+  Object.keys(derived).filter((name) => derived[name]!.operation === "average" && isKeptInNode(derived[name]!));
+
 /** The derived attributes of a row that is written whole: those of the item before, else of one that nothing counts for. */
 const derivedAttributes = (
   catalog: Catalog,
@@ -172,9 +176,11 @@ const derivedAttributes = (
     if (value !== undefined) row[name] = value;
   }
   // The counters of a new node hold all that there is to count.
-  const node = image ? undefined : catalog.nodes[shape.definition];
-  if (shape.kind === "node" && node)
+  const node = image || shape.kind !== "node" ? undefined : catalog.nodes[shape.definition];
+  if (node) {
     for (const { facts, name } of counterSetsOf(catalog, node)) for (const { attribute } of facts) row[spreadHidden(attribute)] = name;
+    for (const name of keptAverages(node)) row[countHidden(name)] = 0;
+  }
   return Object.assign(row, image && hiddenIn(definition, image));
 };
 
@@ -230,14 +236,14 @@ const deltasOf = (catalog: Catalog, change: RowChange): readonly Delta[] => {
 };
 
 /** The attribute that shows an average, from the sum and the number that are kept beside it. */
-const averages = ({ definition }: NodeEntry, image: Item, added: Readonly<Record<string, string>>) => {
+const averages = (node: NodeEntry, image: Item, added: Readonly<Record<string, string>>) => {
   const set: Record<string, unknown> = {};
   const remove: string[] = [];
   const total = (name: string): number => {
     return Number(addDecimals(decimalIn(image[name]), added[name] ?? "0"));
   };
-  for (const [name, fact] of Object.entries(definition.derived ?? {})) {
-    if (fact.operation !== "average" || !isKeptInNode(fact) || !(countHidden(name) in added)) continue;
+  for (const name of keptAverages(node)) {
+    if (!(countHidden(name) in added) || !Object.hasOwn(image, countHidden(name))) continue;
     const number = total(countHidden(name));
     if (number > 0) set[name] = total(sumHidden(name)) / number;
     else if (Object.hasOwn(image, name)) remove.push(name);
@@ -263,18 +269,20 @@ const settleNode = (
       : [];
   const changed = Object.keys(sums).filter((name) => sums[name] !== "0");
   if (changed.length === 0 && ![first, ...more].some(({ always }) => always)) return null;
-  const behind = Object.entries(definition.derived ?? {}).flatMap(([name, fact]) =>
-    fact.operation === "average" && isKeptInNode(fact) ? [sumHidden(name), countHidden(name)] : [],
+  const numbers = new Map(
+    keptAverages(node).flatMap((name) => [sumHidden(name), countHidden(name)].map((hidden) => [hidden, countHidden(name)])),
   );
-  // A node that the same call writes whole takes what is added into its item. One that is older than the declaration has no such
-  // attribute until a migration computes it.
+  const behind = [...numbers.keys()];
+  // A node that is older than the declaration has no such attribute, and an average no number, until a migration computes it.
+  const isKeptIn = (item: Item, name: string): boolean => Object.hasOwn(item, numbers.get(name) ?? name);
+  // A node that the same call writes whole takes what is added into its item.
   const put = working.staged.find(({ item, key: of }) => item?.kind === "put" && sameKey(of, key))?.item as PutStep | undefined;
   if (put) {
     const { set, remove } = averages(node, put.item, sums);
-    const kept = changed.filter((name) => behind.includes(name) || Object.hasOwn(put.item, name));
-    const numbers = Object.fromEntries(kept.map((name): [string, AttributeValue] => [name, { N: sums[name]! }]));
+    const kept = changed.filter((name) => isKeptIn(put.item, name));
+    const add = Object.fromEntries(kept.map((name): [string, AttributeValue] => [name, { N: sums[name]! }]));
     const shown = Object.fromEntries(Object.entries(set).map(([name, value]) => [name, encodeValue(value, name)]));
-    return { kind: "update", key, terms: [], shape, changes: { set: shown, remove, add: numbers, append: {} } };
+    return { kind: "update", key, terms: [], shape, changes: { set: shown, remove, add, append: {} } };
   }
   const there = needing?.failure ? presentUnexpired(working, shape, needing.failure) : ({ kind: "present", failure: STALE } as const);
   const image = knownImage(working, key);
@@ -288,7 +296,7 @@ const settleNode = (
   const exact: Record<string, string> = { [NODE_REVISION]: "1" };
   const terms: Term[] = [...marked];
   for (const name of changed) {
-    const isKept = image === undefined || Object.hasOwn(image, name) || behind.includes(name);
+    const isKept = image === undefined || isKeptIn(image, name);
     if (isKept) exact[name] = sums[name]!;
     if (behind.includes(name)) continue;
     terms.push(
