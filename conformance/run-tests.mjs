@@ -93,6 +93,7 @@ const failedIn = ({ assertionResults }) => assertionResults.filter(({ status }) 
 /** Runs and counts all tests, those of failed files twice if that is wanted. */
 const countTests = async (environment) => {
   const first = await runVitest(rest, environment);
+  printSlowest(first.files);
   const failed = first.files.filter((file) => countFile(file).failed > 0);
   const counted = new Map(first.files.map((file) => [file.name, countFile(file)]));
   let { code } = first;
@@ -109,6 +110,16 @@ const countTests = async (environment) => {
   const counts = [...counted.values()].reduce(add, nothing);
   // An unhandled error, a type error in a source file or an empty selection fails the run without a failed test.
   return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+};
+
+/** Prints the files that took longest: files run side by side, and wait for engines and processes. */
+const printSlowest = (files, shown = 12) => {
+  const seconds = ({ startTime, endTime }) => (endTime - startTime) / 1000;
+  const sorted = files.filter((file) => seconds(file) >= 1).toSorted((one, other) => seconds(other) - seconds(one));
+  if (sorted.length === 0) return;
+  const all = files.reduce((sum, file) => sum + seconds(file), 0);
+  console.log(`\nThe slowest of ${files.length} files, which took ${all.toFixed(0)} s together:`);
+  for (const file of sorted.slice(0, shown)) console.log(`${seconds(file).toFixed(1).padStart(7)} s  ${relative(root, file.name)}`);
 };
 
 let total = nothing;
