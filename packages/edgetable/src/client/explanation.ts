@@ -13,6 +13,7 @@ import {
   distinctKeys,
   encodeBatchGet,
   encodeGet,
+  isBetween,
   pageInput,
   projectionOf,
   type Binding,
@@ -193,8 +194,10 @@ const explainMarker = (catalog: Catalog, marker: MarkerStep, { plan, binding }: 
 
 const explainSteps = (catalog: Catalog, request: ExplainRequest): readonly ExplainedRequest[] =>
   request.plan.sources.flatMap((source) => {
-    if (source.kind === "query" && source.identity && request.rows)
-      return request.rows.flatMap((row) => explainQuery(catalog, source, { ...request, binding: { row, values: [] } }) ?? []);
+    if (source.kind === "query" && source.identity && request.rows) {
+      const rows = request.rows.filter((row) => isBetween(defined(catalog.shapesById[source.shapes[0] ?? ""], "shape"), row));
+      return rows.flatMap((row) => explainQuery(catalog, source, { ...request, binding: { row, values: [] } }) ?? []);
+    }
     if (source.kind === "query") return explainQuery(catalog, source, request) ?? [];
     const shape = defined(catalog.shapesById[source.shapes[0] ?? ""], "shape");
     const keys = distinctKeys(askedKeys(catalog, source, request.rows ?? [request.binding.row]));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { defineGraph, edge, node, part } from "../index.ts";
+import { defineGraph, edge, node, part, type SentRequest } from "../index.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -168,4 +168,50 @@ test("nodes without items are left out beside nodes that their ids do not place"
   await db.has.link(a, { type: "tag", tag: "x" }).orThrow();
   expect(await db.user(a).out("has").nodes()).toEqual([{ kind: "ticket", row: { ...ticket, status: "open" } }]);
   expect((await db.user(a).out("has").entries()).map((one) => one.node?.row)).toEqual([undefined, { ...ticket, status: "open" }]);
+});
+
+test("an edge to several types is found by its ends", async () => {
+  const nodes = {
+    user: node({ key: "USER#{userId}", schema: z.object({ userId: text }) }),
+    tag: node({ key: "TAG#{tag}", schema: z.object({ tag: text }) }),
+    page: node({ key: "PAGE#{userId}", schema: z.object({ userId: text }) }),
+  };
+  const schema = z.object({ since: text, how: text });
+  const sent: SentRequest[] = [];
+  const db = defineGraph({
+    table: engine.freshTableName("severalFound"),
+    nodes,
+    edges: { knows: edge({ from: "user", to: ["user", "tag", "page"], ends: "unchecked", schema }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { reverse: { partitionKey: "G1", sortKey: "G2" } },
+      edges: { knows: { keys: { SK: "KNOWS#{since}#{to}" } } },
+    },
+  }).connect({ transport: engine.transport, onRequest: (request) => void sent.push(request) });
+  await db.table.create();
+  const a = { userId: "a" };
+  const [user, other, page, tag] = [
+    { type: "user", userId: "b" },
+    { type: "user", userId: "c" },
+    { type: "page", userId: "b" },
+    { type: "tag", tag: "b" },
+  ] as const;
+  for (const [at, end] of [other, page, user, tag].entries()) await db.knows.link(a, end, { since: `${at}`, how: end.type }).orThrow();
+  for (const end of [user, other, page, tag]) {
+    expect(await db.knows.get(a, end)).toMatchObject({ from: a, to: end, how: end.type });
+    expect(await db.knows.get(a, end, { select: ["how"], consistent: true })).toEqual({
+      from: { type: "user", ...a },
+      to: end,
+      how: end.type,
+    });
+    expect(await db.user(a).has("knows", end)).toBe(true);
+    expect(await db.user({ userId: "b" }).has("knows", end)).toBe(false);
+  }
+  const many = () => db.knows.getMany(a, [tag, { ...page, userId: "z" }, other, user, page, tag], { where: { since: { gte: "1" } } });
+  sent.length = 0;
+  expect((await many()).map(({ to }) => to)).toEqual([tag, user, page, tag]);
+  const { requests } = await many().explain();
+  const inputs = (of: readonly { readonly input: unknown }[]) => new Set(of.map(({ input }) => JSON.stringify(input)));
+  expect(inputs(sent)).toEqual(inputs(requests));
 });

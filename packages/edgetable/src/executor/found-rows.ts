@@ -1,32 +1,51 @@
-import type { HydrateStep } from "../ir/physical-plan.ts";
+import type { HydrateStep, QueryStep } from "../ir/physical-plan.ts";
 import { inKeysCase, sameValue } from "../keys/template.ts";
 import { decodeOwn, isExpired } from "../requests/decode-item.ts";
+import { isBetween } from "../requests/encode-read.ts";
 import { defined } from "../util/invariant.ts";
 import { type Row, valueAt } from "../util/row.ts";
-import { acceptItems, endOf, type FindNode, type Found, nextPage, openPartition, readRow, type ReadRun, type Rows } from "./read-rows.ts";
+import {
+  acceptItems,
+  endOf,
+  type FindNode,
+  type Found,
+  nextPage,
+  openPartition,
+  readRow,
+  type ReadRun,
+  type Rows,
+  shapesOf,
+} from "./read-rows.ts";
 
 /** Reads the range of a row's key up to the row that is asked for, in whatever case the table's keys hold its id. */
-const findRow = async (run: ReadRun, identity: readonly string[]): Promise<readonly Found[]> => {
+const findRow = async (run: ReadRun, source: number, { identity = [] }: QueryStep): Promise<readonly Found[]> => {
   const { binding } = run;
-  const partition = openPartition(run, 0);
+  const partition = openPartition(run, source);
   const isAsked = ({ shape: { folded }, row }: Found): boolean =>
     identity.every((path) => sameValue(inKeysCase(folded[path], valueAt(row, path)), inKeysCase(folded[path], valueAt(binding.row, path))));
   for (;;) {
     const output = await nextPage(run, partition, { limit: undefined });
-    const found = acceptItems(run, 0, output?.Items ?? []).find(isAsked);
+    const found = acceptItems(run, source, output?.Items ?? []).find(isAsked);
     if (found) return [found];
     if (!output || partition.done) return [];
   }
 };
 
 /**
- * Finds rows by their ids, where the sort key holds more: each by a Query of its own, in the order of the ids.
- *
- * @param identity the fields of the id, which the key condition does not take
+ * Finds rows by their ids, where the sort key holds more: each by a Query of its own, in the order of the ids. Edges between several
+ * node types have a source for each pair.
  */
-export const findRows = async (run: ReadRun, identity: readonly string[], rows: readonly Row[]): Promise<Rows> => {
-  const found = await Promise.all(rows.map(async (row) => findRow({ ...run, binding: { row, values: [] } }, identity)));
-  return { found: found.flat(), next: undefined };
+export const findRows = async (run: ReadRun, rows: readonly Row[]): Promise<Rows> => {
+  const { catalog } = run.session;
+  const steps = run.plan.sources as readonly QueryStep[];
+  const finding = rows.flatMap((row) =>
+    steps.map(async (step, source) =>
+      shapesOf(catalog, step.shapes).some((shape) => isBetween(shape, row))
+        ? findRow({ ...run, binding: { row, values: [] } }, source, step)
+        : [],
+    ),
+  );
+  return { found: (await Promise.all(finding)).flat(), next: undefined };
 };
 
 /** Adds to each edge the node at its far end, where the node's key does not follow from its id, or the edge's item is the node's. */

@@ -306,7 +306,7 @@ export const readAll = async (session: Session, request: ReadRequest, context: C
   if (!first) throw new EdgetableError("invariant", "a read plan without a source: a defect of edgetable");
   let rows: Rows;
   if (first.kind === "get") rows = await readGets(run, first, request.rows ?? [binding.row]);
-  else if (first.identity) rows = await (await foundRows()).findRows(run, first.identity, request.rows ?? [binding.row]);
+  else if (first.identity) rows = await (await foundRows()).findRows(run, request.rows ?? [binding.row]);
   else if (plan.merged) rows = await (await merging()).readMerged(run, [...plan.sources.keys()], from);
   else rows = await readSources(run, from);
   if (plan.hydrate) await hydrate({ ...run, context }, rows.found, request.findNode);

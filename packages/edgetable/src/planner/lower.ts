@@ -55,38 +55,40 @@ const lowerLeaf = (planning: Planning, leaf: Expand | Parts | Search): QueryStep
   return { ...step, alternatives };
 };
 
-const lowerLookup = (catalog: Catalog, lookup: Lookup): AccessStep => {
+const lowerLookup = (catalog: Catalog, lookup: Lookup): readonly AccessStep[] => {
   const { name, of, many, consistent, select } = lookup;
   const shapes =
     of === "edge" ? defined(catalog.edges[name], "edge").shapes : [defined(catalog.ends[name] ?? catalog.parts[name], of).shape];
-  const [shape] = shapes as [Shape];
   const node = of === "node" ? catalog.nodes[name] : undefined;
   if (node?.definition.stored === false) {
     throw new EdgetableError("plan.unsupported", `"${name}" has no item of its own (stored: false): read its edges instead.`, {
       details: { node: name },
     });
   }
-  const ids = idPaths(catalog, shape);
   // The item of a reference is its source's: the source's id is its key.
-  const known = new Set([...ids.map((path) => inShape(shape, path)), ...lookup.given]);
-  if (shapes.length > 1 || isKeyDetermined(catalog, shape, known))
-    return { kind: "get", shapes: shapes.map(({ id }) => id), many, consistent, ...(select ? { select } : {}) };
+  const knownOf = (shape: Shape) => new Set([...idPaths(catalog, shape).map((path) => inShape(shape, path)), ...lookup.given]);
+  if (shapes.every((shape) => isKeyDetermined(catalog, shape, knownOf(shape))))
+    return [{ kind: "get", shapes: shapes.map(({ id }) => id), many, consistent, ...(select ? { select } : {}) }];
   // A row whose sort key holds more than its id is found by a Query of its partition.
-  checkOwnPartition(catalog, shape, [...known]);
-  const path: AccessPath = {
-    index: catalog.index,
-    shapes: [shape],
-    partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
-    equal: [],
-    prefix: sortPrefix(defined(shape.keys[catalog.index.sortKey ?? ""], "sort key"), known),
-    fixes: known,
-    folds: new Map(),
-    scatters: undefined,
-    sharesPrefix: true,
-  };
-  const asked = select && [...new Set([...select, ...ids.map((id) => id.split(".")[0]!)])];
-  const expect = { rows: 1, bytes: shape.bytes };
-  return { ...queryStep(path, [], { known: [], filter: [], forward: true, consistent, select: asked, expect }), identity: ids };
+  return shapes.map((shape) => {
+    const known = knownOf(shape);
+    checkOwnPartition(catalog, shape, [...known]);
+    const path: AccessPath = {
+      index: catalog.index,
+      shapes: [shape],
+      partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
+      equal: [],
+      prefix: sortPrefix(defined(shape.keys[catalog.index.sortKey ?? ""], "sort key"), known),
+      fixes: known,
+      folds: new Map(),
+      scatters: undefined,
+      sharesPrefix: true,
+    };
+    const identity = idPaths(catalog, shape);
+    const asked = select && [...new Set([...select, ...identity.map((id) => id.split(".")[0]!)])];
+    const expect = { rows: 1, bytes: shape.bytes };
+    return { ...queryStep(path, [], { known: [], filter: [], forward: true, consistent, select: asked, expect }), identity };
+  });
 };
 
 /** What a plan reads, before anything is made of the rows. */
@@ -112,7 +114,7 @@ const lowerBase = (planning: Planning, plan: LogicalPlan): Base => {
   const { catalog } = planning;
   switch (plan.kind) {
     case "lookup":
-      return { sources: [lowerLookup(catalog, plan)], near: ["from"], conditions: [] };
+      return { sources: lowerLookup(catalog, plan), near: ["from"], conditions: [] };
     case "collection":
       return {
         sources: [defined(planning.collecting, "the planner of collections")(catalog, plan)],

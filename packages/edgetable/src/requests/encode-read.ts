@@ -249,15 +249,17 @@ export interface AskedKey {
   readonly key: Key;
 }
 
+/** True unless an edge's row names other node types at its ends than a shape has. */
+export const isBetween = (shape: Shape, row: Row): boolean =>
+  (["from", "to"] as const).every((end) => ((row[end] as Row | undefined)?.["type"] ?? shape[end]) === shape[end]);
+
 /** Where the rows of a step would be: of an edge between several node types, by the types that its ends name. */
 export const askedKeys = (catalog: Catalog, step: GetStep, rows: readonly Row[]): readonly AskedKey[] => {
   const asked: AskedKey[] = [];
   for (const row of rows) {
     for (const id of step.shapes) {
       const shape = defined(catalog.shapesById[id], id);
-      const from = (row["from"] as Row | undefined)?.["type"] ?? shape.from;
-      const to = (row["to"] as Row | undefined)?.["type"] ?? shape.to;
-      if (from === shape.from && to === shape.to) asked.push({ row, key: keyOf(catalog, shape, inShape(shape, row)) });
+      if (isBetween(shape, row)) asked.push({ row, key: keyOf(catalog, shape, inShape(shape, row)) });
     }
   }
   return asked;
