@@ -7,7 +7,7 @@ import { COUNTER, MEMO_NODE } from "../schema/system-items.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import { shown } from "../util/check-options.ts";
 import { rewrite, sumsOf } from "./judge-counts.ts";
-import { nodeAt } from "./judge-edge.ts";
+import { isThere } from "./judge-edge.ts";
 import type { Finding } from "./finding.ts";
 import { asRead, check, deletion, itemAt, type Judging, orphan, put, report, settled, UNSURE, writes } from "./judging.ts";
 import { counterSum } from "./read-sums.ts";
@@ -135,8 +135,8 @@ export const judgeIdleCounter = (judging: Judging, { key, item }: Seen): void =>
     const reason = "It counts for other declarations than the model's.";
     return report(judging, { kind: "idleGuard", key, attribute: COUNTER, reason }, writes(deletion(judging, { key, item })));
   }
-  const { set, key: node } = owner;
-  if (nodeAt(judging, { node: set.entry, key: node }) !== false) return;
+  const { set, key: node, id } = owner;
+  if (isThere(judging, { node: set.entry, key: node, id }) !== false) return;
   const finding: Finding = {
     kind: "idleGuard",
     key,

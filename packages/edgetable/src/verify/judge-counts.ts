@@ -16,12 +16,13 @@ import { readableValue } from "../util/time.ts";
 import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
 import { expectedAttributes } from "./expected-attributes.ts";
 import { checkRow, type RowCheck } from "./check-row.ts";
-import { nodeAt } from "./judge-edge.ts";
+import { isThere } from "./judge-edge.ts";
 import { wrongStreamed } from "./judge-streamed.ts";
 import type { Finding } from "./finding.ts";
 import { asRead, check, deletion, itemAt, type Judging, readNeed, report, settled, UNSURE, writes } from "./judging.ts";
 import { sameNumbers } from "../executor/facts/refresh-aggregates.ts";
-import { copiesOf, exactIn, guardedNode, isKeptGuard } from "./relations.ts";
+import { guardedNode, isKeptGuard } from "./needed-nodes.ts";
+import { copiesOf, exactIn } from "./relations.ts";
 import { seeItem, type Seen, type SeenRow } from "./see-item.ts";
 
 /** Judges a degree guard by the edges that there are. */
@@ -57,7 +58,7 @@ export const judgeGuard = (judging: Judging, { key, item }: Seen): void => {
     return;
   }
   if (expected !== 0 || node.definition.stored === false) return;
-  if (nodeAt(judging, { node, key: at.key }) !== false) return;
+  if (isThere(judging, at) !== false) return;
   const finding: Finding = {
     kind: "idleGuard",
     key,
@@ -65,7 +66,9 @@ export const judgeGuard = (judging: Judging, { key, item }: Seen): void => {
     other: at.key,
     reason: `There is no "${node.name}" and no edge to count.`,
   };
-  report(judging, finding, writes({ kind: "delete", key, terms, shape: undefined }, check(judging, at.key, judging.images[keyId(at.key)])));
+  // A node that is created meanwhile misses nothing: its next edge finds no guard, and counts the edges.
+  const absent = at.key ? [check(judging, at.key, judging.images[keyId(at.key)])] : [];
+  report(judging, finding, writes({ kind: "delete", key, terms, shape: undefined }, ...absent));
 };
 
 /** The decimals that a node's item has to hold for a fact, from what its edges or parts add up to. */

@@ -7,17 +7,19 @@ import type { EdgeCopy } from "../planner/writes/rules/edge-copies.ts";
 import { isOfShape } from "../requests/decode-item.ts";
 import { exactText } from "../keys/template.ts";
 import { putStep } from "../planner/writes/plan-item.ts";
+import { findNeed } from "../planner/writes/working-set.ts";
 import { attributeOf, digitsIn } from "../requests/encode-item.ts";
-import type { Catalog, EndEntry } from "../schema/catalog.ts";
+import type { Catalog } from "../schema/catalog.ts";
 import { otherPlace } from "../schema/catalog.ts";
 import { countHidden, derivedNames, sumHidden } from "../schema/facts.ts";
 import { VERSION } from "../schema/system-items.ts";
-import type { AttributeValue, Item, Key } from "../transport/operations.ts";
+import type { AttributeValue, Item } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 import type { Finding, FindingKind, Mend } from "./finding.ts";
 import { asRead, check, deletion, itemAt, type Judging, none, orphan, put, readNeed, report, settled, UNSURE, writes } from "./judging.ts";
 import { derivedOf, exactIn } from "./relations.ts";
+import type { NeededEnd, NeededNode } from "./needed-nodes.ts";
 import { type OtherCopy, seeItem, type SeenRow } from "./see-item.ts";
 
 /** Encodes a copy, with the digits of the one that it follows. A copy that follows from an old row only is not written. */
@@ -130,13 +132,19 @@ export const judgeSecond = (judging: Judging, seen: SeenRow & { readonly other: 
   report(judging, finding, restoring(judging, seen, other, check(judging, key, item, shape)));
 };
 
-/** Whether there is a node of the type under a key; undefined while it has to be read. */
-export const nodeAt = (judging: Judging, { node, key }: { readonly node: EndEntry; readonly key: Key }): boolean | undefined => {
+/** Whether there is a needed node; undefined while it has to be read. */
+export const isThere = (judging: Judging, { node, key, id }: NeededNode): boolean | undefined => {
+  if (!key) {
+    const found = readNeed(judging, { ...findNeed(judging, node.shape, id), any: true });
+    return found === undefined ? undefined : found !== null;
+  }
   const found = itemAt(judging, key);
   return found === undefined ? undefined : found !== null && isOfShape(judging.catalog, node.shape, found);
 };
 
-const removal = (judging: Judging, seen: SeenRow, missing: Key): Mend => {
+const removal = (judging: Judging, seen: SeenRow, { key: missing, node: { name } }: NeededNode): Mend => {
+  // No write can require that a Query finds nothing.
+  if (!missing) return none(`Create the "${name}", or remove what is tied to it.`);
   const { catalog, images } = judging;
   const { key, item, shape, row } = seen;
   const absent = check(judging, missing, judging.images[keyId(missing)]);
@@ -157,15 +165,11 @@ const removal = (judging: Judging, seen: SeenRow, missing: Key): Mend => {
 };
 
 /** The aggregates of a node that is not there to which an edge belongs, now or later, or to which a part adds something. */
-const uncountedAt = (
-  { catalog }: Judging,
-  seen: SeenRow,
-  { node, key, end }: { readonly node: EndEntry; readonly key: Key; readonly end: "from" | "to" },
-): Pick<Finding, "uncounted"> => {
+const uncountedAt = ({ catalog }: Judging, seen: SeenRow, { node, key, end }: NeededEnd): Pick<Finding, "uncounted"> => {
   const { subject } = seen;
   if (subject.kind === "node") return {};
   const { deltas } = derivedOf(catalog, seen);
-  const added = deltas.find((delta) => sameKey(delta.key, key))?.added ?? {};
+  const added = deltas.find((delta) => key && sameKey(delta.key, key))?.added ?? {};
   const uncounted = catalog.facts.aggregates.flatMap(({ node: of, over, freshness, attribute }) => {
     if (of !== node.name || freshness !== "transaction" || over.kind !== subject.kind || over.name !== subject.entry.name) return [];
     const isSide =
@@ -182,12 +186,13 @@ const uncountedAt = (
 export const judgeNodes = (judging: Judging, seen: SeenRow): void => {
   const { subject, key, shape } = seen;
   const told = new Set<string>();
-  for (const { node, key: needed, failure } of derivedOf(judging.catalog, seen).nodes) {
-    const end = failure.reason === "endMissing" && failure.end === "to" ? "to" : "from";
+  for (const needed of derivedOf(judging.catalog, seen).nodes) {
+    const { node, key: other } = needed;
+    const end = needed.end === "to" ? "to" : "from";
     // Of a part at an end that is missing with its node, one finding says it.
-    if (nodeAt(judging, { node, key: needed }) !== false || told.has(end)) continue;
+    if (isThere(judging, needed) !== false || told.has(end)) continue;
     told.add(end);
-    const base = { key, definition: shape.definition, other: needed, ...uncountedAt(judging, seen, { node, key: needed, end }) };
+    const base = { key, definition: shape.definition, other, ...uncountedAt(judging, seen, { ...needed, end }) };
     if (subject.kind === "edge") {
       const { onDelete, symmetric } = subject.entry.definition;
       const leaves = (onDelete?.[end] ?? "leave") === "leave" && !(symmetric && (onDelete?.from ?? onDelete?.to ?? "leave") !== "leave");

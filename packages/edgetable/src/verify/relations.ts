@@ -1,12 +1,12 @@
 import { type Claim, unfitForMarker, uniqueMarkers } from "../planner/writes/rules/unique-markers.ts";
-import { ownerOf, type RequiredNode, requiredNodes } from "../planner/writes/rules/required-nodes.ts";
+import { type RequiredNode, requiredNodes } from "../planner/writes/rules/required-nodes.ts";
 import { aggregates, type Delta } from "../planner/writes/rules/aggregates.ts";
 import { type Count, degreeGuards } from "../planner/writes/rules/degree-guards.ts";
 import { derive } from "../planner/writes/rules/index.ts";
 import { exactValue } from "../planner/writes/rules/stored-digits.ts";
 import { digitsIn, keyIfComplete, keyOfItem, VERSION } from "../requests/encode-item.ts";
-import { decimalIn, decodeValue, keyTextOf } from "../requests/attribute-value.ts";
-import { decimalText, exactText, readTemplate } from "../keys/template.ts";
+import { decimalIn, decodeValue } from "../requests/attribute-value.ts";
+import { decimalText, exactText } from "../keys/template.ts";
 import { type ContributedPlace, contributionsOf, factEdge, type FactHolder, factNode, holderOf } from "../executor/facts/contributions.ts";
 import { orderOf } from "../executor/facts/project-facts.ts";
 import {
@@ -20,19 +20,19 @@ import {
 import { addsUp, sameNumbers } from "../executor/facts/refresh-aggregates.ts";
 import { holdsAll } from "../executor/facts/roll-up-counters.ts";
 import { type CounterDelta, counterShards, type Spread } from "../planner/writes/rules/counter-shards.ts";
-import { guardedEnds } from "../schema/guarded-ends.ts";
 import { counterKeys, type CounterSet, counterSetsOf } from "../schema/counter-sets.ts";
 import { type CopyFact, countHidden, derivedNames, isKeptInNode, STREAMED, sumHidden } from "../schema/facts.ts";
+import type { Failure } from "../ir/write-plan.ts";
 import type { Catalog, EdgeEntry, EndEntry, NodeEntry, Shape } from "../schema/catalog.ts";
 import { documentOwner } from "../schema/grid-parts.ts";
 import { CONTRIBUTION, COUNT, DELETING, OWNER, REVISION, textAt } from "../schema/system-items.ts";
 import { factKeyItem } from "../schema/system-key-item.ts";
-import { readDegreeGuard } from "../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { negateDecimal } from "../util/decimal.ts";
-import { isNumber, own, type Row } from "../util/row.ts";
+import { isNumber, own } from "../util/row.ts";
 import { readableValue } from "../util/time.ts";
 import { counterOwner } from "./counter-owner.ts";
+import { idOf, isKeptGuard, guardedNode, type NeededEnd, neededBy, neededByGuard, nodeId } from "./needed-nodes.ts";
 import type { Seen, SeenRow } from "./see-item.ts";
 import type { Contents, FactId, Tallies } from "./tallies.ts";
 
@@ -50,7 +50,7 @@ export interface Comparing {
 export interface Derived {
   readonly claims: readonly Claim[];
   readonly counts: readonly Count[];
-  readonly nodes: readonly RequiredNode[];
+  readonly nodes: readonly NeededEnd[];
   readonly deltas: readonly Delta[];
   readonly counters: readonly CounterDelta[];
 }
@@ -64,7 +64,10 @@ export const derivedOf = (catalog: Catalog, { subject, row, leads, shape, item }
   const counts: Count[] = [];
   const deltas: Delta[] = [];
   const counters: CounterDelta[] = [];
-  let nodes: RequiredNode[] = [];
+  const nodes: NeededEnd[] = [];
+  const need = (node: EndEntry, key: Key, failure: Failure | undefined): void => {
+    if (failure?.reason === "endMissing") nodes.push({ node, key, id: failure.id, end: failure.end });
+  };
   const digits = digitsIn(shape, item);
   const unique = subject.kind === "node" ? (subject.entry.definition.unique ?? []) : [];
   // Unique values that no marker can hold: `validateSeen` reports them.
@@ -76,29 +79,15 @@ export const derivedOf = (catalog: Catalog, { subject, row, leads, shape, item }
     if (name === uniqueMarkers.name) claims.push(one as Claim);
     else if (name === degreeGuards.name) counts.push(one as Count);
     else if (name === aggregates.name) deltas.push(one as Delta);
-    else if (name === requiredNodes.name) nodes.push(one as RequiredNode);
+    else if (name === requiredNodes.name) need((one as RequiredNode).node, one.key, one.failure);
     else if (name === counterShards.name) {
       const spread = one as Spread;
       if (spread.kind === "delta") counters.push(spread);
       // Its counter stands for the node in writes; the node has to be there all the same.
-      else if (spread.kind === "witness" && spread.failure) {
-        const { key, entry: node, failure } = spread;
-        nodes.push({ rule: requiredNodes, key, node, failure });
-      }
+      else if (spread.kind === "witness") need(spread.entry, spread.key, spread.failure);
     }
   }
-  // An edge at a part that is without its node goes with the part.
-  if (subject.kind === "edge")
-    nodes = nodes.flatMap((one) => {
-      const part = catalog.parts[one.node.name];
-      const { failure } = one;
-      return part && failure.reason === "endMissing"
-        ? [one, ...ownerOf(catalog, part, failure.id).map((owner) => ({ ...owner, failure }))]
-        : [one];
-    });
-  // A part without its node is an orphan, whether or not writes check it.
-  if (subject.kind === "part") nodes = [...ownerOf(catalog, subject.entry, row)];
-  return { claims, counts, nodes, deltas, counters };
+  return { claims, counts, nodes: neededBy(catalog, { subject, row }, nodes), deltas, counters };
 };
 
 const stores = ({ copied }: Shape, field: string): boolean => !copied || copied.includes(field);
@@ -122,36 +111,7 @@ const contentsOf = (seen: SeenRow, other: Shape, differing: Differing): Contents
   return contents;
 };
 
-const idOf = (key: Key): FactId => {
-  const texts: string[] = [];
-  for (const attribute in key) texts.push(keyTextOf(key[attribute]) ?? "");
-  return texts;
-};
-
 const pairId = ({ key, other, leads }: SeenRow): FactId => (leads || !other ? idOf(key) : idOf(other.key));
-const nodeId = (key: Key, type: string): FactId => ["node", type, ...idOf(key)];
-
-/** True if the model limits or restricts the edges that a guard counts, or changes copies on them: then writers keep it. */
-export const isKeptGuard = (catalog: Catalog, item: Item): boolean => {
-  const guard = readDegreeGuard(catalog, item);
-  const entry = guard && catalog.edges[guard.edge];
-  return !guard || (entry !== undefined && guardedEnds(catalog, entry).some(({ direction }) => direction === guard.direction));
-};
-
-/** The node whose edges a guard counts; undefined if its key does not tell. */
-export const guardedNode = (catalog: Catalog, item: Item): { readonly node: EndEntry; readonly key: Key; readonly id: Row } | undefined => {
-  const guard = readDegreeGuard(catalog, item);
-  const entry = guard && catalog.edges[guard.edge];
-  if (!entry) return undefined;
-  const types = entry.definition.symmetric ? [...entry.from, ...entry.to] : guard.direction === "out" ? entry.from : entry.to;
-  for (const type of new Set(types)) {
-    const node = catalog.ends[type];
-    const id = node && readTemplate(node.partition, guard.partition);
-    const key = node && id && keyIfComplete(catalog, node.shape, id);
-    if (node && id && key) return { node, key, id };
-  }
-  return undefined;
-};
 
 /** The number that an attribute holds; 0 if it holds none. */
 export const storedNumber = (item: Item, attribute: string): number => {
@@ -348,7 +308,8 @@ const rowSayings = (catalog: Catalog, seen: SeenRow, { differing, streamed }: Co
   const sayings: Saying[] = [];
   const { shape, other, leads } = seen;
   // A node, or a part at which edges end: what `derivedOf` needs to be there.
-  if (shape.kind !== "edge" && catalog.ends[shape.definition]) sayings.push({ kind: "there", id: nodeId(seen.key, shape.definition) });
+  const node = shape.kind === "edge" ? undefined : catalog.ends[shape.definition];
+  if (node) sayings.push({ kind: "there", id: nodeId(catalog, { node, id: seen.row, key: seen.key }) });
   if (other)
     sayings.push({
       kind: "sum",
@@ -371,7 +332,7 @@ const rowSayings = (catalog: Catalog, seen: SeenRow, { differing, streamed }: Co
   for (const { key } of counts) sayings.push({ kind: "sum", id: idOf(key), contents: NO_CONTENTS, times: 1, isOwn: false });
   for (const { key, added } of [...deltas, ...counters])
     for (const name in added) sayings.push({ kind: "sum", id: sumId(key, name), contents: NO_CONTENTS, times: added[name]!, isOwn: false });
-  for (const { key, node } of nodes) sayings.push({ kind: "needed", id: nodeId(key, node.name) });
+  for (const one of nodes) sayings.push({ kind: "needed", id: nodeId(catalog, one) });
   return sayings;
 };
 
@@ -390,11 +351,7 @@ const sayingsOf = (catalog: Catalog, seen: Seen, comparing: Comparing): readonly
       const sum: Saying = { kind: "sum", id: idOf(seen.key), contents: NO_CONTENTS, times: -storedNumber(seen.item, COUNT), isOwn: true };
       if (!isKeptGuard(catalog, seen.item)) return [{ kind: "needed", id: ["a guard that nobody keeps"] }];
       const node = guardedNode(catalog, seen.item);
-      if (!node || node.node.definition.stored === false) return [sum];
-      // A part that is without its node goes, and its guard with it.
-      const part = catalog.parts[node.node.name];
-      const needed = [node, ...(part ? ownerOf(catalog, part, node.id) : [])];
-      return [sum, ...needed.map((one): Saying => ({ kind: "needed", id: nodeId(one.key, one.node.name) }))];
+      return node ? [sum, ...neededByGuard(catalog, node).map((one): Saying => ({ kind: "needed", id: nodeId(catalog, one) }))] : [sum];
     }
     case "counter": {
       const owner = counterOwner(catalog, seen.item);
@@ -409,7 +366,7 @@ const sayingsOf = (catalog: Catalog, seen: Seen, comparing: Comparing): readonly
         const times = negateDecimal(decimalIn(seen.item[name]));
         return { kind: "sum", id: sumId(seen.key, name), contents: NO_CONTENTS, times, isOwn: false };
       });
-      return [...sums, { kind: "needed", id: nodeId(key, set.entry.name) }];
+      return [...sums, { kind: "needed", id: nodeId(catalog, { node: set.entry, id: owner.id, key }) }];
     }
     default:
       return [];

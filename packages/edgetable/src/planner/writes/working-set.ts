@@ -272,7 +272,7 @@ export const knownImage = ({ images }: WorkingSet, key: Key): Item | null | unde
 };
 
 /** The search for the item of a row in its partition, where its fields do not tell its sort key. */
-export const findNeed = ({ catalog }: WorkingSet, shape: Shape, row: Row): ReadNeed & { readonly kind: "find" } => {
+export const findNeed = ({ catalog }: Pick<WorkingSet, "catalog">, shape: Shape, row: Row): ReadNeed & { readonly kind: "find" } => {
   const { partitionKey, sortKey = "" } = catalog.index;
   const partition = renderTemplate(shape.keys[partitionKey]!, row);
   if (partition === undefined) {

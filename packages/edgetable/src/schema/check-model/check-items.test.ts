@@ -77,6 +77,28 @@ describe("items", () => {
       place: "edges.knows.copies.friend",
       says: ['the table key of "user" holds "name" too', "leave the copy out"],
     },
+    ...Object.fromEntries(
+      [
+        ["maxDegree", { maxDegree: { to: 2 } }],
+        ["onDelete", { onDelete: { to: "restrict" } }],
+        ["copies", { copies: { to: { lead: "owner" } } }],
+      ].map(([setting, more]) => [
+        `edges that are counted at nodes which share a partition: ${String(setting)}`,
+        {
+          model: inLayout(
+            {
+              indexes: reverse,
+              nodes: { team: { keys: { PK: "TEAMS", SK: "{key}" } } },
+              edges: { joins: { keys: { G1: "{to}", G2: "{from}" } } },
+            },
+            { edges: { joins: link(more as Loose) } },
+          ),
+          rule: "setting",
+          place: `edges.joins.${String(setting)}`,
+          says: ['the partition of each "team" (TEAMS)', 'does not hold "teamId"'],
+        } as const,
+      ]),
+    ),
     "a node's key without its id": {
       model: inLayout({ nodes: { user: { keys: { PK: "USER#{id:shard(4)}", SK: "A" } } } }, onlyUser),
       rule: "identity",

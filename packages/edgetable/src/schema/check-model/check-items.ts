@@ -1,7 +1,18 @@
 import { hasShard, keyBytes, leadOf, templatesOverlap, type Template } from "../../keys/template.ts";
-import { definitionOf, endPaths, idPaths, keyAttributes, matchesDiffer, type Catalog, type Shape, typesDiffer } from "../catalog.ts";
+import {
+  definitionOf,
+  endPaths,
+  idPaths,
+  keyAttributes,
+  matchesDiffer,
+  type Catalog,
+  type EdgeEntry,
+  type Shape,
+  typesDiffer,
+} from "../catalog.ts";
 import { degreeLimit } from "../definition.ts";
 import type { CopyFact, DerivedFact } from "../facts.ts";
+import { guardedEnds } from "../guarded-ends.ts";
 import { attributeNames } from "../standard-schema.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../system-items.ts";
 import { comparedAttributes } from "./check-facts.ts";
@@ -220,6 +231,25 @@ const checkFactsByKey = (catalog: Catalog, shape: Shape, report: Report): void =
   }
 };
 
+/** The counter of a node's edges lies in the node's partition: nodes that share one would share the counter. */
+const checkGuards = (catalog: Catalog, entry: EdgeEntry, report: Report): void => {
+  for (const { end, limit, restricts } of guardedEnds(catalog, entry)) {
+    for (const type of entry[end]) {
+      const { idFields = [], partition } = catalog.ends[type] ?? {};
+      const holds = (field: string): boolean =>
+        partition?.parts.some((part) => part.kind === "field" && part.path === field && part.format.kind !== "shard") ?? true;
+      const lacking = idFields.find((field) => !holds(field));
+      if (lacking === undefined) continue;
+      const setting = limit !== undefined ? "maxDegree" : restricts ? "onDelete" : "copies";
+      report(
+        "setting",
+        `edges.${entry.name}.${setting}`,
+        `it takes a counter in the partition of each "${type}" (${partition?.source}), which does not hold "${lacking}": nodes with one partition would share it. Put "${lacking}" into the partition key, or leave it out.`,
+      );
+    }
+  }
+};
+
 /** What is checked of each kind of items. */
 const shapeChecks: readonly ((catalog: Catalog, shape: Shape, report: Report) => void)[] = [
   checkIdentity,
@@ -241,7 +271,9 @@ export const checkItems = (catalog: Catalog, report: Report): void => {
   for (const shape of catalog.shapes) {
     for (const check of shapeChecks) check(catalog, shape, report);
   }
-  for (const { name: edge, definition, shapes, mirrors } of Object.values(catalog.edges)) {
+  for (const entry of Object.values(catalog.edges)) {
+    const { name: edge, definition, shapes, mirrors } = entry;
+    checkGuards(catalog, entry, report);
     const { sides, schema } = definition;
     if (!sides || !schema) continue;
     const stored = new Set([...sides.from, ...sides.to, ...[...shapes, ...mirrors].flatMap(({ carried }) => carried)]);

@@ -57,7 +57,7 @@ export interface RequiredNode extends Contribution {
 }
 
 /** A node that a row is tied to. */
-interface Tie {
+export interface Tie {
   readonly type: string;
   readonly end: "from" | "to" | "owner";
   readonly id: Row;
@@ -76,7 +76,8 @@ const hasCounters = ({ facts }: Catalog, { name, definition }: EdgeEntry, type: 
       (over.direction === direction || definition.symmetric === true),
   );
 
-const ownerTie = (catalog: Catalog, { definition: { of: type } }: PartEntry, row: Row): Tie => {
+/** The node of a part. */
+export const ownerTie = (catalog: Catalog, { definition: { of: type } }: PartEntry, row: Row): Tie => {
   const fields = catalog.nodes[type]?.idFields ?? [];
   return { type, end: "owner", id: Object.fromEntries(fields.map((field) => [field, row[field]])) };
 };
@@ -103,10 +104,6 @@ const byKey = (catalog: Catalog, ties: readonly Tie[]): readonly RequiredNode[] 
   }
   return required;
 };
-
-/** The node of a part, which writes check where the model says so; none if the node is not stored. */
-export const ownerOf = (catalog: Catalog, part: PartEntry, row: Row): readonly RequiredNode[] =>
-  byKey(catalog, [ownerTie(catalog, part, row)]);
 
 /** The terms by which an item is a node that something may be tied to. */
 export const tieTerms = (working: WorkingSet, { name, shape }: EndEntry, failure: Failure): readonly Term[] => {
