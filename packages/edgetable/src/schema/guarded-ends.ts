@@ -1,4 +1,4 @@
-import { type Catalog, type EdgeEntry, keyAttributes } from "./catalog.ts";
+import { type Catalog, type EdgeEntry, type EndEntry, keyAttributes } from "./catalog.ts";
 import { degreeLimit } from "./definition.ts";
 
 type End = "from" | "to";
@@ -54,3 +54,7 @@ export const guardedEnds = (catalog: Catalog, entry: EdgeEntry): readonly Guarde
   known.set(entry, guarded);
   return guarded;
 };
+
+/** A field of the id of what edges lead to that its partition does not hold, so that others may lie there; undefined if there is none. */
+export const fieldBesidePartition = ({ idFields, partition: { parts } }: EndEntry): string | undefined =>
+  idFields.find((field) => !parts.some((part) => part.kind === "field" && part.path === field && part.format.kind !== "shard"));

@@ -151,6 +151,14 @@ export const progressOf = ({ items, sweeps, cost }: Deletion): DeletionProgress 
 const resultOf = ({ cost }: Deletion, result: WriteResult): DeletionResult =>
   result.ok ? { ok: true, row: result.rows[0], atomic: result.atomic, cost } : { ok: false, failed: result.failed, cost };
 
+/** Writes that begin with the node: of several items of its id, the one that has not expired is meant. */
+const planOfNode = (
+  { session }: Deletion,
+  plan: (images: Images) => WritePlan,
+  context: CallContext,
+  images?: Images,
+): Promise<WriteResult> => runPlanned(session, plan, { ...context, livingAt: Math.floor(session.effects.now() / 1000) }, images);
+
 const TRIES_AT_ONCE = 3;
 
 /** A part that takes edges along, as a sweep finds it. */
@@ -358,7 +366,7 @@ const deleteMarked = async (deletion: Deletion, lease: Lease, images?: Images): 
     const ending = { write, job, along: along.map((one) => one.write), parts };
     const result = await step(
       deletion,
-      (context) => runPlanned(session, (read) => planEnding(session.catalog, ending, read), context, images),
+      (context) => planOfNode(deletion, (read) => planEnding(session.catalog, ending, read), context, images),
       false,
     );
     if (!result.ok && result.failed[0]?.failure.reason === "beingDeleted") {
@@ -414,7 +422,7 @@ const markNode = async (deletion: Deletion): Promise<{ readonly marked: WriteRes
     return planMark(session.catalog, { write, job, state: newJobItem(session, lease) }, images);
   };
   try {
-    return { marked: await step(deletion, (context) => runPlanned(session, plan, context)), lease, read };
+    return { marked: await step(deletion, (context) => planOfNode(deletion, plan, context)), lease, read };
   } catch (error) {
     // The mark may have been made all the same: release the lease, so that another deletion need not wait for it.
     await releaseLease(session, lease, lease.job.facts);
@@ -443,7 +451,7 @@ const deleteNode = async (deletion: Deletion): Promise<DeletionResult> => {
     // Nothing asks for a node whose parts neither check nor change it: it needs no mark.
     const result = await deleteAtOnce(deletion, (removals) =>
       step(deletion, (context) =>
-        runPlanned(session, (images) => planWrites(catalog, [write, ...removals.map((one) => one.write)], images), context),
+        planOfNode(deletion, (images) => planWrites(catalog, [write, ...removals.map((one) => one.write)], images), context),
       ),
     );
     if (result) return resultOf(deletion, result);

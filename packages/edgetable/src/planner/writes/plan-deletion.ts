@@ -9,6 +9,7 @@ import { templatesOverlap } from "../../keys/template.ts";
 import { underPath } from "../../schema/build-catalog.ts";
 import { counterAttributes, counterKeys, counterSetsOf, RISES } from "../../schema/counter-sets.ts";
 import type { Catalog, EndEntry, Shape } from "../../schema/catalog.ts";
+import { fieldBesidePartition } from "../../schema/guarded-ends.ts";
 import { isKeptInNode } from "../../schema/facts.ts";
 import { DELETING, HOLDER } from "../../schema/system-items.ts";
 import type { Item, Key } from "../../transport/operations.ts";
@@ -141,9 +142,11 @@ export const planCascade = (catalog: Catalog, { name, id }: DeleteWrite): Cascad
   const wanted = wantedShapes(catalog, name);
   // What lies in the node's partition is found by one Query with everything else there.
   const { partitionKey } = catalog.index;
-  const home = catalog.ends[name]?.partition.source ?? "";
+  const node = defined(catalog.ends[name], name);
+  // Nodes that share a partition have their parts and edges there too.
+  const home = fieldBesidePartition(node) === undefined ? node.partition.source : undefined;
   const near = wanted.filter(
-    ({ shape, end, cascade }) => (shape.keys[partitionKey]?.source ?? "") === (cascade ? underPath(end, home) : home),
+    ({ shape, end, cascade }) => (shape.keys[partitionKey]?.source ?? "") === (cascade && home ? underPath(end, home) : home),
   );
   const far = wanted.filter((one) => !near.includes(one));
   const sweeps: Sweep[] = [];

@@ -12,7 +12,7 @@ import {
 } from "../catalog.ts";
 import { degreeLimit } from "../definition.ts";
 import type { CopyFact, DerivedFact } from "../facts.ts";
-import { guardedEnds } from "../guarded-ends.ts";
+import { fieldBesidePartition, guardedEnds } from "../guarded-ends.ts";
 import { attributeNames } from "../standard-schema.ts";
 import { SYSTEM_ATTRIBUTES, VERSION } from "../system-items.ts";
 import { comparedAttributes } from "./check-facts.ts";
@@ -235,16 +235,14 @@ const checkFactsByKey = (catalog: Catalog, shape: Shape, report: Report): void =
 const checkGuards = (catalog: Catalog, entry: EdgeEntry, report: Report): void => {
   for (const { end, limit, restricts } of guardedEnds(catalog, entry)) {
     for (const type of entry[end]) {
-      const { idFields = [], partition } = catalog.ends[type] ?? {};
-      const holds = (field: string): boolean =>
-        partition?.parts.some((part) => part.kind === "field" && part.path === field && part.format.kind !== "shard") ?? true;
-      const lacking = idFields.find((field) => !holds(field));
+      const node = catalog.ends[type];
+      const lacking = node && fieldBesidePartition(node);
       if (lacking === undefined) continue;
       const setting = limit !== undefined ? "maxDegree" : restricts ? "onDelete" : "copies";
       report(
         "setting",
         `edges.${entry.name}.${setting}`,
-        `it takes a counter in the partition of each "${type}" (${partition?.source}), which does not hold "${lacking}": nodes with one partition would share it. Put "${lacking}" into the partition key, or leave it out.`,
+        `it takes a counter in the partition of each "${type}" (${node?.partition.source}), which does not hold "${lacking}": nodes with one partition would share it. Put "${lacking}" into the partition key, or leave it out.`,
       );
     }
   }
