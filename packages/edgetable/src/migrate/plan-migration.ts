@@ -262,13 +262,15 @@ const notesOf = (
   return [...notes, ...more];
 };
 
-/** What follows from rows and existing rows lack: derived attributes, copies, counted degrees, markers of unique values. */
+/**
+ * What follows from rows and existing rows lack: derived attributes, copies, counted degrees, markers of unique values. Of a table
+ * without a record nothing says that its rows have any of it: other programs may have written them.
+ */
 const computedSteps = (
   { catalog, record: { current } }: MigrationGround,
   model: ModelDescription,
   { size, again }: { readonly size: TableSize; readonly again: boolean },
 ): Pick<MigrationPlan, "steps" | "notes"> => {
-  if (!current && !again) return { steps: [], notes: [] };
   const steps: MigrationStep[] = [];
   const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
   const recorded: Partial<ModelDescription> = current?.model ?? {};
@@ -278,8 +280,9 @@ const computedSteps = (
     ...summaries.map((fact) => [`${fact.edge}.${fact.attribute}`, fact.freshness] as const),
     ...copies.map((fact) => [`${fact.onto.name}.${fact.attribute}`, fact.freshness] as const),
   ]);
-  const changed = current ? changedFacts(current.model, model, catalog) : [];
-  const computed = again ? Object.keys(model.facts ?? {}) : changed;
+  const all = Object.keys(model.facts ?? {});
+  const changed = current ? changedFacts(current.model, model, catalog) : all;
+  const computed = again ? all : changed;
   const streamed = computed.filter((name) => freshnessOf.get(name) === "stream");
   const facts = [
     ...computed.filter((name) => freshnessOf.get(name) !== "batch"),
