@@ -15,7 +15,7 @@ import type { AttributeValue, Item } from "../transport/operations.ts";
 import { own, valueAt } from "../util/row.ts";
 import { otherForm } from "../executor/scan/other-forms.ts";
 import { withoutEnds } from "../executor/scan/read-item.ts";
-import { expectedAttributes, whyLeftOut } from "./expected-attributes.ts";
+import { expectedAttributes, type Unkeyed, whyLeftOut } from "./expected-attributes.ts";
 import type { Finding } from "./finding.ts";
 import type { SeenRow } from "./see-item.ts";
 
@@ -51,19 +51,44 @@ const REASONS = {
   wrongShard: "Readers do not look into this shard.",
   typeAttribute: "The item does not say of which type it is.",
   drift: "The key tells the value; the attribute beside it differs.",
+  repetition: "It repeats what the row holds elsewhere, and differs or is missing.",
 } as const;
 
-const computedFinding = (seen: SeenRow, kind: keyof typeof REASONS, attribute: string, expected: AttributeValue | undefined): Finding => ({
-  kind,
+const computedFinding = (seen: SeenRow, why: keyof typeof REASONS, attribute: string, expected: AttributeValue | undefined): Finding => ({
+  kind: why === "repetition" ? "drift" : why,
   key: seen.key,
   definition: seen.shape.definition,
   attribute,
   stored: shown(own(seen.item, attribute)),
   expected: shown(expected),
-  reason: REASONS[kind],
+  reason: REASONS[why],
 });
 
-const tableKeys = new WeakMap<Catalog, ReadonlySet<string>>();
+const unkeyedFinding = ({ key, shape, item }: SeenRow, { attribute, error }: Unkeyed): Finding => ({
+  kind: "invalid",
+  key,
+  definition: shape.definition,
+  attribute,
+  stored: shown(own(item, attribute)),
+  reason: `The model cannot make this key, and leaves it as it is: ${error.message}`,
+});
+
+interface KeySets {
+  readonly ofTable: ReadonlySet<string>;
+  readonly ofIndexes: ReadonlySet<string>;
+}
+
+const knownKeys = new WeakMap<Catalog, KeySets>();
+
+const keySets = (catalog: Catalog): KeySets => {
+  let known = knownKeys.get(catalog);
+  if (!known) {
+    known = { ofTable: new Set(keyAttributes(catalog.index)), ofIndexes: new Set(catalog.indexes.flatMap(keyAttributes)) };
+    knownKeys.set(catalog, known);
+  }
+  return known;
+};
+
 const foreignKeys = new WeakMap<Shape, readonly string[]>();
 
 /** Index keys that a shape does not fill. Other applications may fill those of an adopted table. */
@@ -83,10 +108,12 @@ interface Draft {
 }
 
 const checkComputed = (catalog: Catalog, seen: SeenRow, draft: Draft): void => {
-  const { shape, item, row } = seen;
-  let ofTable = tableKeys.get(catalog);
-  if (!ofTable) tableKeys.set(catalog, (ofTable = new Set(keyAttributes(catalog.index))));
-  const expected = expectedAttributes(catalog, shape, row);
+  const { shape, item } = seen;
+  const { ofTable, ofIndexes } = keySets(catalog);
+  const unkeyed: Unkeyed[] = [];
+  const expected = expectedAttributes(catalog, shape, seen, unkeyed);
+  for (const one of unkeyed)
+    if (!ofTable.has(one.attribute) && own(expected, one.attribute)) draft.findings.push(unkeyedFinding(seen, one));
   const mend = (attribute: string): void => {
     const value = own(expected, attribute);
     if (value) draft.set[attribute] = value;
@@ -114,7 +141,7 @@ const checkComputed = (catalog: Catalog, seen: SeenRow, draft: Draft): void => {
     }
     const place = stored && wanted ? placing(seen, shape.keys[attribute]!, stored) : "elsewhere";
     if (place === "oldShard") continue;
-    find(computedFinding(seen, place === "wrongShard" ? place : "indexKey", attribute, wanted));
+    find(computedFinding(seen, place === "wrongShard" ? place : ofIndexes.has(attribute) ? "indexKey" : "repetition", attribute, wanted));
     mend(attribute);
   }
   for (const attribute of unfilledKeys(catalog, shape)) {
@@ -245,7 +272,7 @@ const untimedFinding = ({ row, key, shape, item, subject }: SeenRow): Finding | 
 };
 
 /** A derived value for which a row is left out of an index that is not sparse. */
-const unkeyedFinding = (catalog: Catalog, { row, key, shape, item }: SeenRow): Finding | undefined => {
+const leftOutFinding = (catalog: Catalog, { row, key, shape, item }: SeenRow): Finding | undefined => {
   for (const attribute in shape.keys) {
     if (attribute in item || shape.sparse.includes(attribute)) continue;
     const error = whyLeftOut(catalog, shape, attribute, row);
@@ -269,7 +296,7 @@ const unmarkedFinding = (catalog: Catalog, { subject, row, key, shape }: SeenRow
 
 /** Asks a row's schema; a promise only if the schema is asynchronous. */
 export const validateSeen = (catalog: Catalog, seen: SeenRow): Maybe<Finding | undefined> => {
-  const unfit = untimedFinding(seen) ?? unkeyedFinding(catalog, seen);
+  const unfit = untimedFinding(seen) ?? leftOutFinding(catalog, seen);
   const put = unfit ? undefined : putOf(seen);
   if (!put) return unfit;
   try {

@@ -101,7 +101,7 @@ export const rewrite = (
     if (values[name] === undefined) remove.push(name);
     else set[name] = exact[name] === undefined ? encodeField(shape, name, values[name]) : { N: exact[name] };
   }
-  const computed = expectedAttributes(judging.catalog, shape, after);
+  const computed = expectedAttributes(judging.catalog, shape, { row: after, item });
   for (const attribute in shape.keys) {
     const value = computed[attribute];
     // A key that is a number has the digits of its value.

@@ -23,9 +23,13 @@ export const judgeOwnItem = (judging: Judging, seen: SeenRow): void => {
   const moved = findings.filter(({ kind }) => kind === "storedKey");
   for (const finding of moved)
     report(judging, finding, none("Read the row by the key that is stored, put it again, and delete this item."));
+  for (const finding of findings)
+    if (finding.kind === "invalid") report(judging, finding, none("Correct the value, or give the layout a key that can hold it."));
   const left = keysOfWrongFacts(judging, seen, wrong);
   if (!left) return;
-  const [first, ...rest] = findings.filter(({ kind, attribute = "" }) => kind !== "storedKey" && !left.has(attribute));
+  const [first, ...rest] = findings.filter(
+    ({ kind, attribute = "" }) => kind !== "storedKey" && kind !== "invalid" && !left.has(attribute),
+  );
   if (!first) return;
   const set = Object.fromEntries(Object.entries(wrong.set).filter(([attribute]) => !left.has(attribute)));
   const remove = wrong.remove.filter((attribute) => !left.has(attribute));

@@ -82,11 +82,9 @@ const touchesKeys = (shape: Shape, changes: Changes): boolean => {
 const changedAttributes = ({ shape, changes }: Wanted): readonly Computed[] =>
   Object.entries(shape.keys).filter(([, template]) => template.within.some((field) => isChanged(changes, field)));
 
-const NONE: readonly Computed[] = [];
-
 /** The computed attributes that a change touches: those that hold a changed field, and the other parts of their index entries. */
 const touchedAttributes = (catalog: Catalog, wanted: Wanted): readonly Computed[] => {
-  if (!touchesKeys(wanted.shape, wanted.changes)) return NONE;
+  if (!touchesKeys(wanted.shape, wanted.changes)) return [];
   const changed = changedAttributes(wanted);
   const names = new Set(changed.map(([attribute]) => attribute));
   const entries = indexEntries(catalog, wanted.shape);
@@ -208,9 +206,8 @@ export const unchangedFields = (
 export const unchangedItem = (catalog: Catalog, at: { readonly shape: Shape; readonly key: Key }, image: Item): readonly Term[] => {
   const definition = definitionOf(catalog, at.shape);
   const attributes = new Set(Object.keys(image));
-  for (const name of (definition && attributesOf(definition)) ?? []) {
+  for (const name of (definition && attributesOf(definition)) ?? [])
     for (const attribute of placesOf(at.shape, name)) attributes.add(attribute);
-  }
   return [...attributes]
     .filter((attribute) => !(attribute in at.key))
     .map((attribute) => ({ kind: "equals", attribute, value: own(image, attribute), failure: STALE }));
@@ -309,20 +306,21 @@ const raiseVersion = ({ shape, guards, keepsVersion }: ItemChange, image: Item |
   return image && guards.version === undefined ? [{ kind: "equals", attribute: VERSION, value: read, failure: STALE }] : [];
 };
 
+/** The row and the item before are undefined if they were not read. */
 interface ChangedRow {
-  /** Undefined if it was not read. */
   readonly before: Row | undefined;
   readonly after: Row;
+  readonly image: Item | undefined;
 }
 
 // An item has no entry in an index for a value that an old row lacks, or that no key takes: this is not the caller's to correct.
-// An update that brings a row into an index for the first time is refused instead, because searches would miss the row. What
-// follows from other rows (`keepsVersion`) has to be stored in any case.
+// An update that brings a row into an index, or takes it out of one where another program has put it, is refused instead, because
+// searches would miss the row. What follows from other rows (`keepsVersion`) has to be stored in any case.
 const computedValue = (
   catalog: Catalog,
   { shape, changes, keepsVersion }: ItemChange,
   [attribute, template]: Computed,
-  { before, after }: ChangedRow,
+  { before, after, image, refused }: ChangedRow & { readonly refused: Map<string, unknown> },
 ) => {
   try {
     return keyAttribute(catalog, shape, attribute, after);
@@ -334,7 +332,7 @@ const computedValue = (
     if (typeof field === "string") concerned = withinOf(template, [field]);
     else if (Array.isArray(missing)) concerned = withinOf(template, missing).filter((one) => !template.optional.includes(one));
     if (concerned.some((one) => isChanged(changes, one))) throw error;
-    if (!keepsVersion && fitsKey(catalog, shape, attribute, before)) throw error;
+    if (!keepsVersion && (attribute in image! || fitsKey(catalog, shape, attribute, before))) refused.set(attribute, error);
     return undefined;
   }
 };
@@ -361,10 +359,14 @@ const changeComputed = (
 ): ComputedEffect => {
   const { shape, key } = change;
   const values = new Map<string, AttributeValue | undefined>();
-  for (const entry of touched) {
-    if (row.before || unreadFields(change, entry[1]).length === 0) values.set(entry[0], computedValue(catalog, change, entry, row));
-  }
+  const refused = new Map<string, unknown>();
+  for (const entry of touched)
+    if (row.before || unreadFields(change, entry[1]).length === 0)
+      values.set(entry[0], computedValue(catalog, change, entry, { ...row, refused }));
   const isMissing = (attribute: string): boolean => values.has(attribute) && values.get(attribute) === undefined;
+  // Where another part of the entry is gone, the entry goes.
+  for (const [attribute, error] of refused)
+    if (!isHalfEntry(catalog, shape, attribute, (other) => isMissing(other) && !refused.has(other))) throw error;
   const terms: Term[] = [];
   let moves = false;
   for (const [attribute] of touched) {
@@ -389,13 +391,12 @@ const moveItem = (
   const item: Record<string, AttributeValue> = { ...image, ...effect.set };
   for (const attribute of effect.remove) delete item[attribute];
   const { partitionKey } = catalog.index;
-  if (partitionKey in effect.set) {
+  if (partitionKey in effect.set)
     throw new EdgetableError(
       "plan.unsupported",
       `This change would move "${shape.definition}" to another partition, away from its edges: delete it and create it anew.`,
       { details: { shape: shape.id, partitionKey } },
     );
-  }
   return [
     { kind: "put", key: keyOfItem(catalog, item), item, terms: [absent], shape },
     { kind: "delete", key, terms: [...terms, ...unchangedItem(catalog, { shape, key }, image)], shape },
@@ -480,7 +481,7 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
   keepDigits(catalog, shape, effect, isResolved ? sums : change.exact);
   if (isResolved && image && changes.paths) pathRules().keepDigits(shape, effect.set, { paths: changes.paths, image });
   const touched = touchedAttributes(catalog, change);
-  const computed = changeComputed(catalog, change, { before, after }, { touched, effect });
+  const computed = changeComputed(catalog, change, { before, after, image }, { touched, effect });
   const { remove, set } = effect;
   const remains = (attribute: string): boolean => !remove.includes(attribute) && (image === undefined || Object.hasOwn(image, attribute));
   if (remove.length > 0) checkCarried(shape, after, (attribute) => Object.hasOwn(set, attribute) || remains(attribute));
