@@ -9,7 +9,7 @@ import { checkGrids } from "./check-model/check-grids.ts";
 import { checkCollisions, checkIndexAttributes, checkItems } from "./check-model/check-items.ts";
 import { checkSlots, checkTable, checkTemplates } from "./check-model/check-layout.ts";
 import { checkMembers, checkNames } from "./check-model/check-names.ts";
-import { checkEdges, checkPartCopies, checkSettings, checkTtl } from "./check-model/check-settings.ts";
+import { checkEdges, checkPartCopies, checkSettings, checkSharedTtl, checkTtl } from "./check-model/check-settings.ts";
 import { checkTypes } from "./check-model/check-types.ts";
 import { checkValueIndexes } from "./check-model/check-value-indexes.ts";
 import { each, type ModelFinding, type ModelRule, type Report } from "./check-model/finding.ts";
@@ -85,6 +85,7 @@ const inspectMembers = (definition: GraphDefinition, strange: readonly ModelFind
     checkIndexAttributes(catalog, report);
     checkFormerNames(catalog, report);
     checkTtl(catalog, report);
+    checkSharedTtl(catalog, report);
     checkPartCopies(catalog, report);
     return { findings, catalog };
   } catch (error) {

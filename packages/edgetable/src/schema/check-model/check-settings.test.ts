@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { checkModel } from "../check-model.ts";
-import { type GraphDefinition, edge } from "../definition.ts";
+import { type AnyEdge, type AnyNode, type GraphDefinition, edge, node, part } from "../definition.ts";
+import { count } from "../derived.ts";
 import { cases, item, type Loose, model, team, user, withEdge } from "./cases.test-support.ts";
 
 describe("settings", () => {
@@ -201,4 +202,58 @@ describe("settings", () => {
     const places = checkModel(reference({ to: ["user", "team"], version: true, symmetric: true })).map((one) => one.place);
     expect(places).toEqual(expect.arrayContaining(["edges.owns.to", "edges.owns.version", "edges.owns.stored"]));
   });
+});
+
+describe("the ttl of another kind", () => {
+  const id = z.string();
+  const until = z.number().optional();
+  const both = { from: "cascade", to: "cascade" } as const;
+  type Schema = z.ZodType;
+  const withTimes = ({ schema = until, user: more, team: others, joins, note, layout }: Record<string, unknown>) =>
+    model({
+      nodes: {
+        session: node({ key: "SESSION#{id}", schema: z.object({ id, until: z.number() }), ttl: "until" }),
+        user: node({
+          key: "USER#{id}",
+          schema: z.object({ id, name: id, until: schema as Schema }),
+          ...(more as object),
+        } as never) as AnyNode,
+        team: node({ key: "TEAM#{id}", schema: z.object({ id }), ...(others as object) } as never) as AnyNode,
+      },
+      parts: { note: part({ of: "team", key: "NOTE#{at}", schema: z.object({ at: id, ...(note as object) }) }) },
+      edges: { joins: edge({ from: "user", to: "team", onDelete: both, ...(joins as object) } as never) as AnyEdge },
+      ...(layout ? { layout: layout as never } : {}),
+    });
+  const timed = z.object({ until, since: id });
+  const found = (more: Record<string, unknown>) => checkModel(withTimes(more)).map(({ place, message }) => `${place}: ${message}`);
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ["unique values", { user: { unique: ["name"] } }, "nodes.user.schema"],
+    ["a count of the node", { user: { derived: { n: count({ out: "joins" }) } } }, "nodes.user.schema"],
+    ["a count of its edges", { joins: { schema: timed }, team: { derived: { n: count({ in: "joins" }) } } }, "edges.joins.schema"],
+    ["a count of its parts", { note: { until }, team: { derived: { n: count({ parts: "note" }) } } }, "parts.note.schema"],
+    ["a limit", { joins: { schema: timed, maxDegree: { from: 3 } } }, "edges.joins.schema"],
+    ["a restriction", { joins: { schema: timed, onDelete: { from: "restrict" } } }, "edges.joins.schema"],
+    ["copies", { joins: { schema: timed, copies: { from: ["name"] } } }, "edges.joins.schema"],
+    [
+      "a second copy without it",
+      { joins: { schema: timed, stored: "twice", sides: { from: ["until", "since"], to: ["since"] } } },
+      "edges.joins.schema",
+    ],
+  ])("refuses a kind that it removes with %s", (_, more, place) => {
+    const [message, ...others] = found(more);
+    expect(message).toContain(`${place}: "until" is stored as the ttl of other kinds`);
+    expect(others).toEqual([]);
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ["that depends on nothing", { joins: { schema: timed, stored: "twice" }, note: { until } }],
+    ["whose attribute is a text", { schema: id.optional(), user: { unique: ["name"] } }],
+    ["whose attribute is a Date", { schema: z.date().optional(), user: { unique: ["name"], dates: ["until"] } }],
+    ["whose counts the stream keeps", { user: { derived: { n: count({ out: "joins", freshness: "stream" }) } } }],
+    [
+      "that stores it under another name",
+      { user: { unique: ["name"] }, layout: { partitionKey: "pk", sortKey: "sk", nodes: { user: { attributes: { until: "end" } } } } },
+    ],
+  ])("takes a kind %s", (_, more) => expect(found(more)).toEqual([]));
 });

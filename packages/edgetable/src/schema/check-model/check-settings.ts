@@ -130,13 +130,13 @@ const TEXTS: readonly unknown[] = ["2100-01-01T00:00:00Z", "4102444800", "x"];
 
 const acceptsAny = (schema: AnySchema, values: readonly unknown[]): boolean => values.some((value) => !refuses(schema, value));
 
-/** What DynamoDB's removal of the item would leave behind. */
-const leftBehind = (catalog: Catalog, shape: Shape): string | undefined => {
+/** What DynamoDB's removal of the item by the attribute would leave behind. */
+const leftBehind = (catalog: Catalog, shape: Shape, ttl: string): string | undefined => {
   const edge = catalog.edges[shape.definition]?.definition;
   const unique = catalog.nodes[shape.definition]?.definition.unique ?? [];
   if (shape.kind === "node" && unique.length > 0) return "the marker of its unique value, which could not be used again";
   if (shape.kind === "node" || !edge) return undefined;
-  if (shape.copied?.includes(shape.ttl ?? "") === false) return "the edge's other copy, which does not have this attribute";
+  if (shape.copied?.includes(ttl) === false) return "the edge's other copy, which does not have this attribute";
   for (const end of ["from", "to"] as const) {
     const limit = degreeLimit(edge, end);
     const isCounted = limit !== undefined && (catalog.escapes || limit > 1);
@@ -172,9 +172,44 @@ export const checkTtl = (catalog: Catalog, report: Report): void => {
         place,
         `the schema of "${ttl}" takes text. Declare a number (whole seconds since 1970), or a Date and name it in \`dates\`.`,
       );
-    const left = leftBehind(catalog, shape);
+    const left = leftBehind(catalog, shape, ttl);
     if (left !== undefined)
       report("setting", place, `DynamoDB removes expired items by itself and would leave ${left}. Leave out ttl, or what depends on it.`);
+  }
+};
+
+/** The attribute of a kind without `ttl` that is stored as the `ttl` of another kind, if it may hold a number. */
+const sharedTtl = (catalog: Catalog, shape: Shape): string | undefined => {
+  const { ttl } = catalog;
+  const definition = definitionOf(catalog, shape);
+  if (ttl === undefined || shape.ttl !== undefined || shape.role === "reference" || !definition?.schema) return undefined;
+  const attribute = shape.fields[ttl] ?? ttl;
+  const isOwn = (shape.stored[attribute] ?? attribute) === ttl && !shape.carried.includes(attribute);
+  const schema = attributeSchemas(definition.schema)?.each[attribute];
+  // DynamoDB passes over texts, as which Dates are stored.
+  const isNumber = schema !== undefined && !definition.dates?.includes(attribute) && acceptsAny(schema, TIMES);
+  return isOwn && isNumber ? attribute : undefined;
+};
+
+/** DynamoDB also removes items that hold another kind's `ttl`: that must leave nothing behind either. */
+export const checkSharedTtl = (catalog: Catalog, report: Report): void => {
+  const seen = new Set<string>();
+  for (const shape of catalog.shapes) {
+    const ttl = sharedTtl(catalog, shape);
+    const place = `${shape.kind}s.${shape.definition}.schema`;
+    if (ttl === undefined || seen.has(place)) continue;
+    const fact = catalog.facts.aggregates.find(
+      ({ freshness, node, over }) =>
+        freshness === "transaction" && (shape.kind === "node" ? node : over.kind === shape.kind && over.name) === shape.definition,
+    );
+    const left = fact ? `"${fact.attribute}" of "${fact.node}" as it was` : leftBehind(catalog, shape, ttl);
+    if (left === undefined) continue;
+    seen.add(place);
+    report(
+      "setting",
+      place,
+      `"${ttl}" is stored as the ttl of other kinds, so DynamoDB also removes items of "${shape.definition}" by it, and would leave ${left}. Give it another name, or leave out what depends on these items.`,
+    );
   }
 };
 
