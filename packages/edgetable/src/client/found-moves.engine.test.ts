@@ -97,3 +97,40 @@ test("a row that another writer moves between the look and the write is looked f
   ).toMatchObject({ ok: true });
   expect([await db.list.get(list), await db.entry.get(list, { n: "1" })]).toEqual([undefined, undefined]);
 });
+
+test("a row moves to the place of an expired item, as it would be created there", async () => {
+  const until = z.number().optional();
+  const graph = defineGraph({
+    table: engine.freshTableName("movesToExpired"),
+    nodes: { task: node({ key: "TASK#{id}", schema: z.object({ id: text, at: text, until }), ttl: "until" }) },
+    parts: { step: part({ of: "task", key: "STEP#{n}", schema: z.object({ n: text, at: text, until }), ttl: "until" }) },
+    edges: { next: edge({ from: "task", to: "task", schema: z.object({ at: text, until }), ttl: "until" }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      nodes: { task: { keys: { SK: "AT#{at}" } } },
+      parts: { step: { keys: { SK: "STEP#{at}#{n}" } } },
+      edges: { next: { keys: { SK: "NEXT#{at}#{to}" } } },
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const [a, n] = [{ id: "a" }, { n: "1" }] as const;
+  // What has expired lies where the row is to go.
+  for (const row of [{ at: "new" }, { at: "old", until: 1000 }]) {
+    await db.task.create({ ...a, ...row }).orThrow();
+    await db.step.create(a, { ...n, ...row }).orThrow();
+    await db.next.link(a, a, row).orThrow();
+  }
+  const seesAll = graph.connect({ transport: engine.transport, expired: "show" });
+  expect(await seesAll.task.update(a, { at: "old" }, { given: { at: "new" } })).toMatchObject({ reason: "exists" });
+  const moved = { ok: true, row: { at: "old" } };
+  expect(await db.task.update(a, { at: "old" })).toMatchObject(moved);
+  expect(await db.step.upsert(a, { ...n, at: "new" }, { at: "old" })).toMatchObject({ ...moved, created: false });
+  expect(await db.next.relink(a, a, { at: "old" })).toMatchObject(moved);
+  expect(await seesAll.task(a).collection()).toEqual({
+    node: { ...a, at: "old" },
+    parts: { step: [{ ...a, ...n, at: "old" }] },
+    edges: { next: [{ from: a, to: a, at: "old" }] },
+  });
+});

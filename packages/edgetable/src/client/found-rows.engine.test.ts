@@ -215,3 +215,50 @@ test("an edge to several types is found by its ends", async () => {
   const inputs = (of: readonly { readonly input: unknown }[]) => new Set(of.map(({ input }) => JSON.stringify(input)));
   expect(inputs(sent)).toEqual(inputs(requests));
 });
+
+test("rows of nodes whose id holds a Date, a number or a bigint are found by it", async () => {
+  const day = node({
+    key: "DAY#{on:date}#{hour:number}",
+    schema: z.object({ on: z.date(), hour: z.union([z.number(), z.bigint()]) }),
+    dates: ["on"],
+  });
+  const graph = defineGraph({
+    table: engine.freshTableName("foundDates"),
+    nodes: { day },
+    parts: { visit: part({ of: "day", key: "VISIT#{no}", schema: z.object({ no: text, at: z.date(), title: text }), dates: ["at"] }) },
+    edges: { next: edge({ from: "day", to: "day", schema: z.object({ rank: text, how: text.optional() }) }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      parts: { visit: { keys: { SK: "VISIT#{at:date}#{no}" } } },
+      edges: { next: { keys: { SK: "NEXT#{rank}#{to}" } } },
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const ids = [
+    { on: new Date(1), hour: 7 },
+    { on: new Date(2), hour: 2n ** 60n + 1n },
+  ];
+  for (const id of ids) await db.day.create(id).orThrow();
+  for (const id of ids) {
+    const other = ids.find((one) => one !== id)!;
+    for (const no of ["1", "2"]) await db.visit.create(id, { no, at: new Date(5), title: no }).orThrow();
+    for (const to of ids) await db.next.link(id, to, { rank: "1" }).orThrow();
+
+    expect(await db.visit.update(id, { no: "2" }, { title: "new" })).toMatchObject({ ok: true, row: { ...id, no: "2", title: "new" } });
+    expect(await db.visit.update(id, { no: "2" }, { at: new Date(6) })).toMatchObject({ ok: true });
+    expect(await db.visit.upsert(id, { no: "2", at: new Date(7), title: "" }, { title: "last" })).toMatchObject({
+      ok: true,
+      created: false,
+    });
+    expect(await db.visit.get(id, { no: "2" })).toEqual({ ...id, no: "2", at: new Date(6), title: "last" });
+    expect(await db.visit.delete(id, { no: "1" })).toMatchObject({ ok: true });
+    expect(await db.day(id).parts("visit").count()).toBe(1);
+
+    expect(await db.next.relink(id, other, { rank: "2", how: "on foot" })).toMatchObject({ ok: true });
+    expect(await db.next.get(id, other)).toEqual({ from: id, to: other, rank: "2", how: "on foot" });
+    expect(await db.next.unlink(id, id)).toMatchObject({ ok: true });
+    expect(await db.day(id).out("next").ids()).toEqual([other]);
+  }
+});

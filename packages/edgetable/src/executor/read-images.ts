@@ -6,8 +6,8 @@ import { inKeysCase } from "../keys/template.ts";
 import { encodeGet } from "../requests/encode-read.ts";
 import { encodeNeededGet, encodeNeededQuery } from "../requests/encode-direct.ts";
 import { decodeItem, isExpired, isOfShape } from "../requests/decode-item.ts";
-import { encodeField, keyOfItem } from "../requests/encode-item.ts";
-import { sameAttribute } from "../requests/attribute-value.ts";
+import { keyOfItem } from "../requests/encode-item.ts";
+import { encodeValue, sameAttribute } from "../requests/attribute-value.ts";
 import type { Shape } from "../schema/catalog.ts";
 import { COUNT } from "../schema/system-items.ts";
 import type { Item, Key } from "../transport/operations.ts";
@@ -44,6 +44,12 @@ const readGets = async ({ session, context }: Sending, gets: readonly Get[], ima
   for (const { id, key } of gets) images[id] = byKey.get(identity(session.catalog, key)) ?? null;
 };
 
+/** Ids of a part's node and of an edge's ends hold Dates that the item's own `dates` do not list. */
+const isSame = (field: string, value: unknown, wanted: unknown): boolean =>
+  value instanceof Date && wanted instanceof Date
+    ? value.getTime() === wanted.getTime()
+    : sameAttribute(encodeValue(value, field), encodeValue(wanted, field));
+
 /** True if a row has the known values of the row that is looked for, each in the case in which the table's key holds it. */
 const fits = (shape: Shape, row: Row, known: Row, end = ""): boolean => {
   for (const field in known) {
@@ -51,7 +57,7 @@ const fits = (shape: Shape, row: Row, known: Row, end = ""): boolean => {
     const [value, wanted] = [inKeysCase(form, row[field]), inKeysCase(form, known[field])];
     if (field === "from" || field === "to") {
       if (!fits(shape, value as Row, wanted as Row, `${field}.`)) return false;
-    } else if (value === undefined || !sameAttribute(encodeField(shape, field, value), encodeField(shape, field, wanted))) return false;
+    } else if (value === undefined || !isSame(field, value, wanted)) return false;
   }
   return true;
 };

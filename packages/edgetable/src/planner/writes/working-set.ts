@@ -201,7 +201,6 @@ export const STALE: Failure = { reason: "staleRead" };
 export const EXISTS: Failure = { reason: "exists" };
 export const notFound: Planned = { kind: "failure", failure: NOT_FOUND };
 export const present: Term = { kind: "present", failure: NOT_FOUND };
-export const absent: Term = { kind: "absent", failure: EXISTS };
 
 export const openWorkingSet = (catalog: Catalog, images: Images, given: Given = {}, writes: readonly LogicalWrite[] = []): WorkingSet => ({
   catalog,

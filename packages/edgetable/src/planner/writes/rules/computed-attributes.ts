@@ -28,7 +28,7 @@ import { isNumber, own, type Row, valueAt } from "../../../util/row.ts";
 import { defined } from "../../../util/invariant.ts";
 import { changedRow, isChanged, pathRules, resolvedChanges } from "../changed-row.ts";
 import {
-  absent,
+  absentOrExpired,
   guardTerms,
   imageOf,
   knownImage,
@@ -382,12 +382,13 @@ const changeComputed = (
   return { moves, terms };
 };
 
-/** Puts the whole item under its new key and deletes it under the old one. */
+/** Puts the whole item under its new key, where nothing or an expired item lies, and deletes it under the old one. */
 const moveItem = (
-  catalog: Catalog,
+  working: WorkingSet,
   { shape, key }: ItemChange,
   { image, effect, terms }: { readonly image: Item; readonly effect: AttributeChanges; readonly terms: readonly Term[] },
 ): readonly WriteItem[] => {
+  const { catalog } = working;
   const item: Record<string, AttributeValue> = { ...image, ...effect.set };
   for (const attribute of effect.remove) delete item[attribute];
   const { partitionKey } = catalog.index;
@@ -398,7 +399,7 @@ const moveItem = (
       { details: { shape: shape.id, partitionKey } },
     );
   return [
-    { kind: "put", key: keyOfItem(catalog, item), item, terms: [absent], shape },
+    { kind: "put", key: keyOfItem(catalog, item), item, terms: [absentOrExpired(working, shape)], shape },
     { kind: "delete", key, terms: [...terms, ...unchangedItem(catalog, { shape, key }, image)], shape },
   ];
 };
@@ -495,6 +496,6 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
     terms.push(...(change.whole ? unitedTerms(unchanged, unchangedRow(catalog, change, image)) : unchanged));
   }
   const changed = before && atVersion(after, shape.version, ((before[VERSION] as number | undefined) ?? 0) + 1);
-  if (computed.moves && image) return { items: moveItem(catalog, change, { image, effect, terms }), before, row: changed, image };
+  if (computed.moves && image) return { items: moveItem(working, change, { image, effect, terms }), before, row: changed, image };
   return { items: [{ kind: "update", key, terms, shape, changes: effect }], before, row: changed, image };
 };
