@@ -22,6 +22,17 @@ const eachOnce = (catalog: Catalog, found: Found): Found => {
   return found.filter((one) => !second.has(one));
 };
 
+/** Whether an item is a node's own, one of its parts, or one of its edges: a layout may put several nodes into one partition. */
+const belongsTo = (entry: EndEntry, id: Row, direction: CollectionState["direction"]): ((one: Found[number]) => boolean) => {
+  const text = idText(entry, id);
+  return ({ shape, row }) => {
+    if (shape.kind === "node") return shape.definition === entry.name && idText(entry, row) === text;
+    if (shape.kind === "part") return shape.from === entry.name && idText(entry, row) === text;
+    const end = (direction === "out") === (shape.role === "mirror") ? "to" : "from";
+    return shape[end] === entry.name && idText(entry, row[end] as Row) === text;
+  };
+};
+
 /** A call that reads a node with its edges and parts. */
 export const collect = (
   driver: Driver,
@@ -35,10 +46,10 @@ export const collect = (
     const edges: Record<string, Row[]> = {};
     const parts: Record<string, Row[]> = {};
     let node: Row | undefined;
-    for (const { shape, row } of eachOnce(driver.catalog, found)) {
+    for (const { shape, row } of eachOnce(driver.catalog, found.filter(belongsTo(entry, id, from.direction)))) {
       if (shape.kind === "edge") (edges[shape.definition] ??= []).push(row);
       else if (shape.kind === "part") (parts[shape.definition] ??= []).push(row);
-      else if (shape.definition === entry.name && idText(entry, row) === idText(entry, id)) node = row;
+      else node = row;
     }
     return { node, edges, parts };
   });
