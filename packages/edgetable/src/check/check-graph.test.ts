@@ -207,6 +207,10 @@ cases("idleIndexKey", {
     model: inLayout({ indexes, nodes: { user: { keys: { G11: "{name}" } } } }),
     advice: [note("index keys", "user", '"G11"', 'Did you mean "G1"?')],
   },
+  "attributes that repeat a field or hold a constant": {
+    model: inLayout({ indexes, nodes: { user: { keys: { Version: "1", UserId: "{id}" }, verbatim: { Name: "name" } } } }),
+    advice: [],
+  },
   "an index that shares the table's key": { model: trackerPublished, advice: [] },
 });
 

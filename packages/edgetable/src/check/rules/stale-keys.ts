@@ -10,14 +10,17 @@ export const idleIndexKey: AdviceRule = (catalog) => {
   const advice: Advice[] = [];
   for (const shape of distinct(catalog.shapes, ({ definition, role }) => `${definition} ${role}`)) {
     const about = { rule: "idleIndexKey", concern: CONCERNS.indexKeys, definition: shape.definition } as const;
-    for (const attribute of Object.keys(shape.keys)) {
+    for (const [attribute, { parts }] of Object.entries(shape.keys)) {
       if (keyAttributes(catalog.index).includes(attribute)) continue;
       const using = catalog.indexes.filter((index) => keyAttributes(index).includes(attribute));
       if (using.length === 0) {
+        const known = didYouMean(attribute, catalog.indexes.flatMap(keyAttributes));
+        // An attribute that repeats one field, or holds a constant, is what the table's items have.
+        if (parts.length === 1 && !known.startsWith(" Did you mean")) continue;
         advice.push({
           ...about,
           severity: "note",
-          message: `"${attribute}" of "${shape.definition}" is computed but is not a key of any index.${didYouMean(attribute, catalog.indexes.flatMap(keyAttributes))}`,
+          message: `"${attribute}" of "${shape.definition}" is computed but is not a key of any index.${known}`,
           mend: "Use the name of the index's key attribute, or leave the attribute out if nothing reads it.",
         });
         continue;
