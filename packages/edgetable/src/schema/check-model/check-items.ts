@@ -233,6 +233,8 @@ const checkFactsByKey = (catalog: Catalog, shape: Shape, report: Report): void =
 
 /** The counter of a node's edges lies in the node's partition: nodes that share one would share the counter. */
 const checkGuards = (catalog: Catalog, entry: EdgeEntry, report: Report): void => {
+  // References lie in their sources, and are not counted.
+  if (entry.definition.stored === "reference") return;
   for (const { end, limit, restricts } of guardedEnds(catalog, entry)) {
     for (const type of entry[end]) {
       const node = catalog.ends[type];

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { checkModel } from "../check-model.ts";
 import { type GraphDefinition, edge, node } from "../definition.ts";
 import { average, count, distinct, max, sum } from "../derived.ts";
+import { withVerbatim } from "../verbatim.ts";
 import { cases, inLayout, item, joined, link, type Loose, model, reverse, team, text, user } from "./cases.test-support.ts";
 
 const schema = z.object({
@@ -31,6 +32,23 @@ describe("formats of keys", () => {
       rule: "attribute",
       place: "nodes.user.n",
       says: ['"USER#{n}"', "the schema says number", "{n:number}", "{n:8}"],
+    },
+    "a union of both types of numbers without a format": {
+      model: model({ nodes: { user: user({ key: "USER#{n}", schema: z.object({ n: z.union([z.number(), z.bigint()]), name: text }) }) } }),
+      rule: "attribute",
+      place: "nodes.user.n",
+      says: ["the schema says union", "{n:number}"],
+    },
+    "an enumeration of numbers that verbatim repeats": {
+      model: withVerbatim(
+        inLayout(
+          { indexes: reverse, nodes: { user: { keys: { G1: "{n:number}", G2: "{id}" }, verbatim: ["n"] } } },
+          { nodes: { user: user({ schema: z.object({ id: text, n: z.literal([1, 2]).optional() }) }) } },
+        ),
+      ),
+      rule: "attribute",
+      place: "nodes.user.n",
+      says: ["takes numbers alone", "Declare it as a number or as a bigint"],
     },
     "a boolean in a part's key without a format": {
       model: model({ parts: { item: item({ key: "ITEM#{done}", schema: z.object({ done: z.boolean() }) }) } }),

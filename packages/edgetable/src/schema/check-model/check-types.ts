@@ -2,7 +2,7 @@ import type { FieldFormat } from "../../keys/template.ts";
 import { attributeKind, attributeType, KEY_FORMATS } from "../attribute-kind.ts";
 import { type Catalog, definitionOf, type Shape } from "../catalog.ts";
 import type { AnyEdge, AnyNode, AnyPart } from "../definition.ts";
-import { attributeSchemas } from "../standard-schema.ts";
+import { attributeSchemas, refuses } from "../standard-schema.ts";
 import { valueType } from "../value-types.ts";
 import { own } from "../../util/row.ts";
 import { each, type Report } from "./finding.ts";
@@ -24,6 +24,12 @@ const formatOf = (type: string): string | undefined => (type === "string" ? "tex
 const isVerbatim = ({ definition: { layout } }: Catalog, { kind, definition }: Shape, path: string): boolean =>
   Object.values(layout?.[`${kind}s`]?.[definition]?.verbatim ?? {}).includes(path);
 
+/** Whether an attribute takes numbers and no text, though its schema is of no type of numbers: a union of both, or an enumeration. */
+const isNumeric = ({ schema }: AnyNode | AnyEdge | AnyPart, name: string): boolean => {
+  const own = schema && attributeSchemas(schema)?.each[name];
+  return own !== undefined && [0, 1, 2, 1n].some((value) => !refuses(own, value)) && ["", "1", "a"].every((value) => refuses(own, value));
+};
+
 /** Fields of keys whose values their format does not take: the first write would fail, or leave the row out of the index. */
 const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
   const definition = definitionOf(catalog, shape);
@@ -34,13 +40,21 @@ const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
       if (part.kind !== "field" || reported.has(part.path)) continue;
       const { path } = part;
       const type = valueType(catalog.definition, definition, path);
-      const [needed, taken] = [type && formatOf(type), takenBy(part.format)];
       const isComposed = type !== undefined && COMPOSED.test(type);
+      const isUnclear = !isComposed && (type === undefined || formatOf(type) === undefined);
+      const needed = isUnclear ? (isNumeric(definition, path) ? "number" : undefined) : type && formatOf(type);
+      const taken = takenBy(part.format);
       if (!isComposed && (needed === undefined || taken === undefined || needed === taken)) continue;
       reported.add(path);
       const place = `${shape.kind}s.${shape.definition}.${path}`;
       const shown = JSON.stringify(source);
-      if (source === `{${path}}` && isVerbatim(catalog, shape, path))
+      if (source === `{${path}}` && isUnclear && isVerbatim(catalog, shape, path))
+        report(
+          "attribute",
+          place,
+          `\`verbatim\` repeats "${path}" as a text, and its schema takes numbers alone. Declare it as a number or as a bigint: reads and writes take both in either case.`,
+        );
+      else if (source === `{${path}}` && isVerbatim(catalog, shape, path))
         report(
           "attribute",
           place,
@@ -56,7 +70,7 @@ const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
         const padded = needed === "number" ? `, or pad it to a number of digits, such as {${path}:8}` : "";
         const written = needed === "text" ? `{${path}}` : `{${path}:${needed}}`;
         const says = attributeType(definition, path) === undefined ? "its values are of type" : "the schema says";
-        report("attribute", place, `{${path}} in ${shown} takes ${taken}s, and ${says} ${type}. Write ${written}${padded}.`);
+        report("attribute", place, `{${path}} in ${shown} takes ${taken}s, and ${says} ${type ?? "numbers"}. Write ${written}${padded}.`);
       }
     }
   }
