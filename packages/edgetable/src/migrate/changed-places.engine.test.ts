@@ -70,6 +70,33 @@ test.each([true, false])("an attribute would move into the keys of a new index: 
   expect(await verify(db, { settle: 0 })).toMatchObject({ clean: true });
 });
 
+test("an attribute that repeats a key is left out: refused while programs read it", async () => {
+  await begin(both);
+  const refusals = await refusalsOf(indexed);
+  expect(refusals).toEqual([
+    expect.stringContaining('Items of "order" hold "status" in "status" beside "gsi1pk"'),
+    expect.stringContaining('Items of "order" hold "at" in "at" beside "gsi1sk"'),
+  ]);
+  await expect(model(indexed).migrations.run(fast)).rejects.toMatchObject({ code: "migrate.unsupported" });
+  expect(await refusalsOf(indexed, true)).toEqual([]);
+  await model(indexed).migrations.run({ ...fast, finish: true, inPlace: true });
+  await model(indexed).order.update({ id: "1" }, { status: "done" }).orThrow();
+  expect(await model(indexed).order.get({ id: "1" })).toMatchObject({ status: "done", at: "2024" });
+  // On the way back the copy comes behind the key, for items that do not have it yet.
+  expect(await refusalsOf(both)).toEqual([
+    expect.stringContaining('Declare it behind the key (keys: { "status": "{status}" } behind the others)'),
+    expect.stringContaining('Declare it behind the key (keys: { "at": "{at}" } behind the others)'),
+  ]);
+  expect(await refusalsOf(beside)).toEqual([]);
+  expect(await refusalsOf({})).toEqual([expect.stringContaining("Keep the key."), expect.stringContaining("Keep the key.")]);
+});
+
+test("an attribute that repeats the table's key may be left out: rows have it from the key", async () => {
+  const inKey = (verbatim: readonly string[]): Places => ({ line: { keys: { SK: "LINE#{no}#{sku}" }, verbatim } });
+  await begin(inKey(["sku"]));
+  expect(await refusalsOf(inKey([]))).toEqual([]);
+});
+
 test("an index goes that alone holds an attribute: refused, until items hold it beside the key", async () => {
   await begin(indexed);
   expect(await refusalsOf({})).toEqual([

@@ -47,8 +47,25 @@ const intoKeys = ({ id, field, was, source }: Place): string | undefined =>
 /** An attribute that items hold in keys, none of which the model reads. */
 const outOfKeys = ({ id, field, was, is, source }: Place): string | undefined => {
   const before = keysOf(was, field);
-  if (before.length === 0 || before.includes(source ?? storedAs(is, field))) return undefined;
-  return `Items of "${id}" hold "${field}" in ${listed(before)} alone, and the model reads it from "${source ?? storedAs(is, field)}": rows would lack it. Keep the key. Or first compute the attribute beside it (keys: { ${JSON.stringify(field)}: "{${field}}" } behind the others), write every row anew with db.scan and db.load, and migrate to this model then.`;
+  const now = source ?? storedAs(is, field);
+  if (before.length === 0 || before.includes(now)) return undefined;
+  const behind = `keys: { ${JSON.stringify(now)}: "{${field}}" } behind the others`;
+  const mend = before.some((attribute) => Object.hasOwn(is.keys, attribute))
+    ? `Declare it behind the key (${behind}), so that rows have it from there as before. To read it from "${now}", migrate to that model first, and write every row anew with db.scan and db.load.`
+    : `Keep the key. Or first compute the attribute beside it (${behind}), write every row anew with db.scan and db.load, and migrate to this model then.`;
+  return `Items of "${id}" hold "${field}" in ${listed(before)} alone, and the model reads it from "${now}": rows would lack it. ${mend}`;
+};
+
+const ONE_FIELD = /^(?:number )?\{[^{}]*\}$/;
+
+/** An attribute that repeats a field beside a key of an index, and that the model does not write: the recorded one reads it there. */
+const outOfCopy = ({ id, field, was, is, source }: Place, tableKeys: readonly string[]): string | undefined => {
+  const before = keysOf(was, field);
+  if (source === undefined || before.some((attribute) => tableKeys.includes(attribute))) return undefined;
+  const copy = before.find((attribute) => ONE_FIELD.test(was.keys[attribute] ?? "") && !Object.hasOwn(is.keys, attribute));
+  return copy === undefined || copy === source
+    ? undefined
+    : `Items of "${id}" hold "${field}" in "${copy}" beside "${source}", and the model does not write it there: programs of the recorded model would miss what the model writes. Keep it: verbatim in the layout of "${definitionOf(id)}". Or pass inPlace if no such program is left.`;
 };
 
 /** Attributes with a stored name of their own that the model does not store there. */
@@ -140,7 +157,7 @@ export const changedPlaces = (
     for (const field of Object.keys(before).filter((name) => Object.hasOwn(now, name))) {
       const place = { id, field, was, is, source: sourceOf(shape, field) };
       note(outOfKeys(place));
-      if (!inPlace) note(intoKeys(place) ?? underOtherName(place));
+      if (!inPlace) note(intoKeys(place) ?? underOtherName(place) ?? outOfCopy(place, keyAttributes(catalog.index)));
     }
   }
   return [...refusals];
