@@ -232,15 +232,16 @@ describe("signing", () => {
     expect(connections).toHaveLength(0);
   });
 
-  test("a transport that is closed while a request waits for credentials does not send it", async () => {
+  test("a transport that is closed while a request waits for credentials rejects it at once, and does not send it", async () => {
     let give: ((credentials: Credentials) => void) | undefined;
     const transport = await open((_, response) => response.end("{}"), { credentials: () => new Promise((resolve) => (give = resolve)) });
-    const sent = transport.send("PutItem", put);
-    sent.catch(() => undefined);
+    const closed = { code: "execute.connection", retryable: false, details: { ambiguous: false } };
+    const rejected = expect(transport.send("PutItem", put)).rejects.toMatchObject(closed);
     await vi.waitFor(() => expect(give).toBeDefined(), PATIENCE);
     await transport.close();
+    await rejected;
     give?.({ accessKeyId: "A", secretAccessKey: "s" });
-    await expect(sent).rejects.toMatchObject({ code: "execute.connection", retryable: false, details: { ambiguous: false } });
+    await expect(transport.send("PutItem", put)).rejects.toMatchObject(closed);
     expect(connections).toHaveLength(0);
   });
 });

@@ -158,6 +158,8 @@ class LeanTransport {
   readonly #credentials: CredentialCache;
   readonly #requestTimeout: number;
   readonly #deadlines = createDeadlines();
+  /** Exchanges without credentials. */
+  readonly #waiting = new Set<Exchange>();
   #closed = false;
 
   constructor({ endpoint, region, credentials, ca, now, requestTimeout, ...limits }: LeanSettings, service: Service) {
@@ -180,6 +182,7 @@ class LeanTransport {
 
   async close(): Promise<void> {
     this.#closed = true;
+    for (const one of this.#waiting) one.reject(closedError(one));
     await this.#pool.close();
   }
 
@@ -203,13 +206,14 @@ class LeanTransport {
   }
 
   async #sendWithFreshCredentials(exchange: Exchange): Promise<void> {
+    this.#waiting.add(exchange);
     try {
       exchange.credentials = await this.#credentials.refresh();
-      if (this.#closed) throw closedError(exchange);
       if (!exchange.settled) this.#pool.run(exchange);
     } catch (error) {
       exchange.reject(error);
     }
+    this.#waiting.delete(exchange);
   }
 
   #read(exchange: Exchange, answer: Answer): unknown {
