@@ -1,8 +1,8 @@
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { type Call, createCall, deferCall, type Report, reportOf, type RunOptions } from "../executor/call.ts";
 import type { ParseRow } from "../executor/parse-rows.ts";
-import type { Found, Rows } from "../executor/read-rows.ts";
-import { type FindNode, missingOf, type ReadRequest, runCount, runRead } from "../executor/run-read.ts";
+import type { FindNode, Found, Rows } from "../executor/read-rows.ts";
+import { missingOf, type ReadRequest, runCount, runRead } from "../executor/run-read.ts";
 import type { CallContext } from "../executor/session.ts";
 import type { Condition } from "../ir/condition.ts";
 import { exactText } from "../keys/template.ts";

@@ -49,7 +49,12 @@ export const findRows = async (run: ReadRun, rows: readonly Row[]): Promise<Rows
 };
 
 /** Adds to each edge the node at its far end, where the node's key does not follow from its id, or the edge's item is the node's. */
-export const hydrateOthers = async (run: ReadRun, found: readonly Found[], step: HydrateStep, findNode: FindNode): Promise<void> => {
+export const hydrateOthers = async (
+  run: ReadRun,
+  found: readonly Found[],
+  step: HydrateStep,
+  findNode: FindNode | undefined,
+): Promise<void> => {
   const { session, context } = run;
   const { catalog } = session;
   const add = async (one: Found): Promise<void> => {
@@ -59,7 +64,7 @@ export const hydrateOthers = async (run: ReadRun, found: readonly Found[], step:
     const shape = end?.shape;
     const item = step.by === "none" ? one.item : undefined;
     let node: Row | undefined;
-    if (!item) node = await findNode(defined(type, "node type"), one.row[endOf(step, one)] as Row, context);
+    if (!item) node = await defined(findNode, "what finds nodes")(defined(type, "node type"), one.row[endOf(step, one)] as Row, context);
     else if (!isExpired(catalog, item, context.livingAt)) node = readRow(run, [one.shape, item], decodeOwn);
     one.node = node && shape && run.parse ? run.parse({ shape, row: node, item }, step) : node;
   };

@@ -13,7 +13,6 @@ import { COUNT } from "../schema/system-items.ts";
 import type { Item, Key } from "../transport/operations.ts";
 import { defined } from "../util/invariant.ts";
 import { batchGet } from "./batch.ts";
-import type { FindNode } from "./run-read.ts";
 import { byIdentity, checkedItem, identity } from "./read-rows.ts";
 import { backOff, type CallContext, type Session } from "./session.ts";
 import type { Row } from "../util/row.ts";
@@ -90,13 +89,11 @@ const readFind = async ({ session, context }: Sending, { id, shape, row, ...need
   );
 };
 
-const noNode: FindNode = () => Promise.resolve(undefined);
-
 const readCount = async ({ session, context }: Sending, need: Count, images: Found): Promise<void> => {
   const { runCount } = await import("./run-read.ts");
   const plan = defined(planCount(session.catalog, need), "a plan that counts edges");
   const binding = { row: { from: need.node.id, to: need.node.id }, values: [] };
-  const count = await runCount(session, { plan, binding, findNode: noNode }, context);
+  const count = await runCount(session, { plan, binding }, context);
   images[need.id] = { [COUNT]: { N: String(count) } };
 };
 
@@ -109,7 +106,7 @@ const readList = async ({ session, context }: Sending, need: List, images: Found
   const { catalog } = session;
   const { of, node } = need;
   const { plan, binding } = planList(catalog, need);
-  const request = { plan, binding, limit: LISTED, from: undefined, findNode: noNode, anyOrder: true };
+  const request = { plan, binding, limit: LISTED, anyOrder: true };
   for (let attempt = 0; ; attempt++) {
     const { counter } = need;
     const counted = counter && (await session.send("GetItem", encodeGet(catalog, counter, { consistent: true }), context)).Item;

@@ -106,8 +106,6 @@ export const readComplete = async <T>(
   return rows;
 };
 
-export type { FindNode } from "./read-rows.ts";
-
 export interface ReadRequest {
   readonly plan: ReadPlan;
   readonly binding: Binding;
@@ -120,7 +118,8 @@ export interface ReadRequest {
   readonly from?: Position | undefined;
   /** What the Queries of a page may take. At its end, or at the deadline, the page is short and can be continued. */
   readonly budget?: ReadBudget | undefined;
-  readonly findNode: FindNode;
+  /** For a plan that adds nodes which their ids do not place. */
+  readonly findNode?: FindNode;
   /** Parses rows for the caller. What the library reads for itself are rows as they are stored. */
   readonly parse?: ParseRow | undefined;
   /** True if the rows are wanted in any order: then an index whose order is not complete will do. */
@@ -215,7 +214,7 @@ const readSources = async (run: ReadRun, from: Position): Promise<Rows> => {
 const foundRows = loadOnce(async () => import("./found-rows.ts"));
 
 /** Adds to each edge the node at its far end. */
-const hydrate = async (run: ReadRun, found: readonly Found[], findNode: FindNode): Promise<void> => {
+const hydrate = async (run: ReadRun, found: readonly Found[], findNode: FindNode | undefined): Promise<void> => {
   const { session, binding, context, plan } = run;
   const { catalog } = session;
   const step = defined(plan.hydrate, "hydrate step");

@@ -9,7 +9,10 @@ import { inShape, isKeyDetermined, sortPrefix, type AccessPath } from "./access-
 import { checkOwnPartition, choicesFor, choosePath, searchesOf, searchingOf, type Planning } from "./choose-path.ts";
 import { checkProjected } from "./projected-attributes.ts";
 
-const sortCondition = ({ prefix, index, shapes }: AccessPath, bounds: readonly Condition[]): SortCondition | undefined => {
+const sortCondition = (
+  { prefix, index, shapes }: Pick<AccessPath, "prefix" | "index" | "shapes">,
+  bounds: readonly Condition[],
+): SortCondition | undefined => {
   if (!prefix) return undefined;
   const { template, complete, next } = prefix;
   if (bounds.length > 0) {
@@ -22,9 +25,14 @@ const sortCondition = ({ prefix, index, shapes }: AccessPath, bounds: readonly C
   return template.parts.length === 0 ? undefined : { kind: "prefix", template };
 };
 
+/** What a Query takes of its path. */
+interface QueryPath extends Pick<AccessPath, "index" | "shapes" | "partition" | "equal" | "prefix" | "sharesPrefix" | "only"> {
+  readonly scatters?: AccessPath["scatters"];
+}
+
 /** The Query of an access path. */
 const queryStep = (
-  path: AccessPath,
+  path: QueryPath,
   bounds: readonly Condition[],
   rest: Pick<QueryStep, "known" | "filter" | "forward" | "consistent" | "select" | "expect">,
 ): QueryStep => ({
@@ -59,8 +67,7 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): readonly AccessStep[] =>
   const { name, of, many, consistent, select } = lookup;
   const shapes =
     of === "edge" ? defined(catalog.edges[name], "edge").shapes : [defined(catalog.ends[name] ?? catalog.parts[name], of).shape];
-  const node = of === "node" ? catalog.nodes[name] : undefined;
-  if (node?.definition.stored === false) {
+  if (of === "node" && catalog.nodes[name]?.definition.stored === false) {
     throw new EdgetableError("plan.unsupported", `"${name}" has no item of its own (stored: false): read its edges instead.`, {
       details: { node: name },
     });
@@ -73,15 +80,12 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): readonly AccessStep[] =>
   return shapes.map((shape) => {
     const known = knownOf(shape);
     checkOwnPartition(catalog, shape, [...known]);
-    const path: AccessPath = {
+    const path: QueryPath = {
       index: catalog.index,
       shapes: [shape],
       partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
       equal: [],
       prefix: sortPrefix(defined(shape.keys[catalog.index.sortKey ?? ""], "sort key"), known),
-      fixes: known,
-      folds: new Map(),
-      scatters: undefined,
       sharesPrefix: true,
     };
     const identity = idPaths(catalog, shape);

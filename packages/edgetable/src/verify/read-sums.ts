@@ -1,5 +1,5 @@
 import { batchGet } from "../executor/batch.ts";
-import { type FindNode, readAll } from "../executor/run-read.ts";
+import { readAll } from "../executor/run-read.ts";
 import type { CallContext, Session } from "../executor/session.ts";
 import type { EndId } from "../ir/logical-write.ts";
 import type { LogicalPlan } from "../ir/logical-plan.ts";
@@ -18,7 +18,6 @@ import type { SumNeed } from "./judging.ts";
 import { derivedOf } from "./relations.ts";
 import { seeItem, type SeenRow } from "./see-item.ts";
 
-const noNode: FindNode = () => Promise.resolve(undefined);
 const PAGE = 500;
 
 /** A read that finds rows, with the values of its slots. */
@@ -97,7 +96,7 @@ export const eachPage = async (
 ): Promise<void> => {
   let from: Position | undefined;
   do {
-    const request = { plan, binding: { row, values }, limit: PAGE, from, findNode: noNode, anyOrder: true };
+    const request = { plan, binding: { row, values }, limit: PAGE, from, anyOrder: true };
     const { found, next } = await readAll(session, request, { ...context, livingAt: undefined });
     await visit(found.map(({ item }) => item));
     from = next;

@@ -20,7 +20,7 @@ import { own, type Row } from "../../util/row.ts";
 import { readableValue } from "../../util/time.ts";
 import { batchGet } from "../batch.ts";
 import { byIdentity, identity } from "../read-rows.ts";
-import { type FindNode, runRead } from "../run-read.ts";
+import { runRead } from "../run-read.ts";
 import { runOnce } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
 import { endOf } from "./contributions.ts";
@@ -235,8 +235,6 @@ const fanOutPlan = (catalog: Catalog, { entry, onto, end }: FanOut): ReadPlan =>
 /** True if only an index finds the edges of a node, so that one that was linked a moment ago may be missed. */
 export const lagsBehind = (catalog: Catalog, fanOut: FanOut): boolean => fanOutPlan(catalog, fanOut).consistency === "eventual";
 
-const noNode: FindNode = () => Promise.resolve(undefined);
-
 /** The keys of all items of an edge or part that was found. */
 const allKeys = (catalog: Catalog, shape: Shape, row: Row, item: Item): readonly Key[] => {
   const found = keyOfItem(catalog, item);
@@ -265,7 +263,7 @@ export const refreshFanOutPage = async (
   const plan = fanOutPlan(catalog, fanOut);
   const { id, onto } = fanOut;
   const row: Row = onto.kind === "part" ? id : { from: id, to: id };
-  const request = { plan, binding: { row, values: [] }, limit: PAGE, from, findNode: noNode, anyOrder: true };
+  const request = { plan, binding: { row, values: [] }, limit: PAGE, from, anyOrder: true };
   const { found, next } = await runRead(session, request, context);
   const keys = found.flatMap((one) => allKeys(catalog, one.shape, one.row, one.item));
   return { items: found.length, failed: await refreshCopies(session, keys, context), next };

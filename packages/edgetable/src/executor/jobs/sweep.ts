@@ -15,7 +15,7 @@ import type { Key } from "../../transport/operations.ts";
 import { defined } from "../../util/invariant.ts";
 import { batchWriteAll } from "../batch-write.ts";
 import { foreignField } from "../read-rows.ts";
-import { runRead, type FindNode } from "../run-read.ts";
+import { runRead } from "../run-read.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Crossing, Session } from "../session.ts";
 
@@ -33,8 +33,6 @@ export interface Removal {
 
 const PAGE = 500;
 
-const noNode: FindNode = () => Promise.resolve(undefined);
-
 /** A page of what a sweep finds. */
 export interface SweptPage {
   readonly removals: readonly Removal[];
@@ -48,7 +46,7 @@ export const sweepPage = async (
   { context, from, limit = PAGE }: { readonly context: CallContext; readonly from: Position | undefined; readonly limit?: number },
 ): Promise<SweptPage> => {
   const { catalog } = session;
-  const request = { plan: sweep.plan, binding: { row: sweep.row, values: [] }, limit, from, findNode: noNode, anyOrder: true };
+  const request = { plan: sweep.plan, binding: { row: sweep.row, values: [] }, limit, from, anyOrder: true };
   // Items that have expired and are still there go with their node too.
   const { found, next } = await runRead(session, request, { ...context, livingAt: undefined });
   await loadRules(catalog);

@@ -5,7 +5,8 @@ import type { WalkPlan } from "../../ir/walk-plan.ts";
 import type { Row } from "../../util/row.ts";
 import { type CallContext, CLOCK_TOLERANCE, type Session } from "../session.ts";
 import type { ParseRow } from "../parse-rows.ts";
-import type { FindNode, ReadRequest } from "../run-read.ts";
+import type { FindNode } from "../read-rows.ts";
+import type { ReadRequest } from "../run-read.ts";
 import { createFlow, type Flow } from "./flow.ts";
 import {
   emptyState,
