@@ -146,6 +146,31 @@ export const checks = [
     },
   },
   {
+    name: "the table: a reader who has scrolled far keeps the place when an item is changed in its panel",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/table?types=student");
+      await page.locator(".cells").first().waitFor();
+      const grid = page.getByRole("grid");
+      const scrollDown = () => grid.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
+      while ((await page.getByText(/\d\+ items/).count()) > 0) {
+        await scrollDown();
+        await page.waitForTimeout(100);
+      }
+      await scrollDown();
+      await page.locator(".cells").last().click();
+      const form = page.getByRole("region", { name: "Change" });
+      const place = await grid.evaluate((element) => element.scrollTop);
+      ok(place > 0);
+      await form.getByLabel("year").fill("77");
+      await form.getByRole("button", { name: "Save" }).click();
+      await page.locator(".cells").last().getByText("77", { exact: true }).waitFor();
+      equal(await grid.evaluate((element) => element.scrollTop), place);
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "an edge in its panel: changed, taken back, refused where somebody was faster, unlinked after a question",
     writes: true,
     run: async ({ openPage }) => {

@@ -1,4 +1,4 @@
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { ApiError } from "./api.ts";
 import { counted } from "./item-parts.tsx";
 import type { WireCost } from "../wire.ts";
@@ -134,6 +134,12 @@ export class Pages<Row, Mark = undefined> {
     if (!this.isComplete && !this.isPaused) await this.#load(this.#pages.length);
   }
 
+  /** Reads pages until there are so many rows, or nothing more can be read. */
+  async reach(count: number): Promise<void> {
+    do await this.more();
+    while (this.count < count && !this.isComplete && !this.isPaused && !this.error && !this.#ended.signal.aborted);
+  }
+
   retry(): void {
     this.error = undefined;
     this.#unmatched = 0;
@@ -185,20 +191,31 @@ export class Pages<Row, Mark = undefined> {
   }
 }
 
+/** A list that is read anew is read as far as before only up to so many rows: reading costs money. */
+const AGAIN = 4000;
+
 /**
- * The pages that `open` begins, opened anew when `key` changes, with a function that opens them again.
+ * The pages that `open` begins, opened anew when `key` changes, with a function that opens them again. What was opened again is
+ * shown once it reaches as far as before, so that a reader keeps the place.
  *
  * @param key says what `open` opens
  */
 export const usePages = <Row, Mark>(key: string, open: () => Pages<Row, Mark>): readonly [Pages<Row, Mark>, () => void] => {
-  const [tries, setTries] = useState(0);
+  const [again, setAgain] = useState({ count: 0 });
   const [pages, setPages] = useState(open);
+  const last = useRef(again);
   useEffect(() => {
     const fresh = open();
-    setPages(fresh);
-    void fresh.more();
-    return () => fresh.close();
-  }, [key, tries]);
+    const count = last.current === again || again.count > AGAIN ? 0 : again.count;
+    last.current = again;
+    let isEnded = false;
+    if (count === 0) setPages(fresh);
+    void fresh.reach(count).then(() => isEnded || setPages(fresh));
+    return () => {
+      isEnded = true;
+      fresh.close();
+    };
+  }, [key, again]);
   useSyncExternalStore(pages.subscribe, pages.version);
-  return [pages, () => setTries((count) => count + 1)];
+  return [pages, () => setAgain({ count: pages.count })];
 };
