@@ -91,6 +91,46 @@ test("where their sort keys begin alike, the Query takes what is known of it", a
   ).toMatchObject([{ kind: "note" }, { kind: "order" }]);
 });
 
+test("where the same field comes next in their sort keys, the one Query takes a range of it", async () => {
+  const { db, queries } = await open();
+  const named = async (day: object) =>
+    (
+      await db
+        .find(["order", "note"])
+        .where({ team: "t", day: day as { gte: string } })
+        .rows()
+    ).map(({ kind, row }) => `${row.day} ${kind} ${row.id}`);
+  expect(await named({ gte: "02" })).toEqual(["02 note nc", "02 order c"]);
+  expect(queries()).toEqual([[undefined, "PK = :p AND SK >= :s", "TEAM#t", "02"]]);
+  expect(await named({ lt: "02" })).toEqual(["01 note na", "01 note nb", "01 order a", "01 order b"]);
+  expect(await named({ gt: "01", lte: "02" })).toEqual(["02 note nc", "02 order c"]);
+  expect(await named({ beginsWith: "0", gt: "01" })).toEqual(["02 note nc", "02 order c"]);
+  expect(queries()).toHaveLength(3);
+  expect(
+    await db
+      .find(["order", "note"])
+      .where({ team: "t", day: { between: ["01", "01"] }, total: 6 })
+      .count(),
+  ).toBe(2);
+  const page = await db
+    .find(["order", "note"])
+    .where({ team: "t", day: { lte: "01" } })
+    .reverse()
+    .page({ limit: 3 });
+  expect(page.items.map(({ kind }) => kind)).toEqual(["order", "order", "note"]);
+  const search = db.find(["order", "note"]).where({ team: "t", day: { lte: "01" } });
+  expect((await search.reverse().page({ limit: 3, cursor: page.next })).items).toMatchObject([{ kind: "note", row: { id: "na" } }]);
+  queries();
+  // Where the kinds' keys go on otherwise, each has a range of its own.
+  expect(
+    await db
+      .find(["order", "note"])
+      .where({ day: "01", total: { gte: 6 } })
+      .rows(),
+  ).toHaveLength(2);
+  expect(queries()).toHaveLength(2);
+});
+
 test("where the sort key of each says more, each has a Query of its own", async () => {
   const { db, queries } = await open();
   const found = await db.find(["order", "note"]).where({ day: "01", total: 5 }).rows();

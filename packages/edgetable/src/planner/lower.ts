@@ -146,8 +146,8 @@ const lowerBase = (planning: Planning, plan: LogicalPlan): Base => {
         throw new EdgetableError("plan.unsupported", "The index orders these kinds by different attributes. Ask for each alone.");
       }
       const { path, search, rows, bytes, conditions } = one;
-      const { known, filter, forward, select } = search;
-      const step = queryStep(path, [], { known, filter, forward, consistent: false, select, expect: { rows, bytes } });
+      const { known, range, filter, forward, select } = search;
+      const step = queryStep(path, range, { known, filter, forward, consistent: false, select, expect: { rows, bytes } });
       return { sources: [step], near: ["from"], conditions };
     }
     default:

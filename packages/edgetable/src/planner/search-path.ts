@@ -309,6 +309,25 @@ const onSharedIndex = (planning: Planning, merge: Merge): Merge => {
   );
 };
 
+/** True if one key condition holds the range that each search asks for: they ask for the same of a field that all of their keys go on with alike. */
+const takesRanges = ({ index, prefix, shapes }: AccessPath, searches: readonly Search[]): boolean => {
+  const slotsOf = ({ range }: Search): string => range.map(({ slot }) => slot).join();
+  const [first] = searches;
+  if (!first || searches.some((search) => slotsOf(search) !== slotsOf(first))) return false;
+  if (first.range.length === 0) return true;
+  const at = prefix?.next?.at;
+  if (at === undefined) return false;
+  // The field, what ends it in the key, and how the key is written.
+  const formOf = ({ keys }: Shape): string => {
+    const template = keys[index.sortKey ?? ""];
+    const [field, end] = template?.parts.slice(at, at + 2) ?? [];
+    const { type, delimiter, escapes, loose, joined } = template ?? {};
+    return JSON.stringify([field, end?.kind === "literal" ? end.text[0] : end, type, delimiter, escapes, loose, joined]);
+  };
+  const fits = ({ path }: Condition): boolean => rangesOver({ prefix, shapes } as AccessPath, path);
+  return first.range.every(fits) && new Set(shapes.map(formOf)).size === 1;
+};
+
 /**
  * Several kinds in one partition of the table or an index: one Query reads what a Query for each would. A kind whose own sort key
  * says more than that of all has a range of its own, and so have kinds that others lie between.
@@ -326,13 +345,13 @@ const oneQuery: Searching["oneQuery"] = (planning, { inputs }) => {
     return undefined;
   const chosen = searches.map((search) => choosePath(planning, search));
   const isBeside = ({ path: { index, scatters } }: Choice): boolean => index.name === chosen[0]?.path.index.name && !scatters;
-  if (!chosen.every(isBeside) || searches.some(({ range, select }) => range.length > 0 || select !== undefined)) return undefined;
+  if (!chosen.every(isBeside) || searches.some(({ select }) => select !== undefined)) return undefined;
   const shapes = chosen.flatMap(({ path }) => path.shapes);
   // The item of a node is the row of each reference in it as well.
   if (new Set(shapes.map(({ keys }) => keys)).size < shapes.length) return undefined;
   const known = new Set(first.known.map(({ path }) => path));
   const path = pathOn(catalog, { index: chosen[0]!.path.index, shapes, known, implied: "all" });
-  if (!path || path.sharesPrefix) return undefined;
+  if (!path || path.sharesPrefix || !takesRanges(path, searches)) return undefined;
   const isTaken = (field: string): boolean => path.fixes.has(field) || path.folds.has(field);
   const isExact = ({ path: { index, fixes, prefix } }: Choice): boolean =>
     index.sortKey === path.index.sortKey &&
