@@ -50,6 +50,17 @@ describe("formats of keys", () => {
       place: "nodes.user.n",
       says: ["takes numbers alone", "Declare it as a number or as a bigint"],
     },
+    "a number of an object that takes other attributes, which verbatim repeats": {
+      model: withVerbatim(
+        inLayout(
+          { indexes: reverse, nodes: { user: { keys: { G1: "{n:number}", G2: "{id}" }, verbatim: ["n"] } } },
+          { nodes: { user: user({ schema: z.looseObject({ id: text, n: z.number() }) }) } },
+        ),
+      ),
+      rule: "attribute",
+      place: "nodes.user.n",
+      says: ["takes numbers alone", "that takes no other attributes"],
+    },
     "a boolean in a part's key without a format": {
       model: model({ parts: { item: item({ key: "ITEM#{done}", schema: z.object({ done: z.boolean() }) }) } }),
       rule: "attribute",

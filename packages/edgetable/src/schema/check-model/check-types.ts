@@ -2,7 +2,7 @@ import type { FieldFormat } from "../../keys/template.ts";
 import { attributeKind, attributeType, KEY_FORMATS } from "../attribute-kind.ts";
 import { type Catalog, definitionOf, type Shape } from "../catalog.ts";
 import type { AnyEdge, AnyNode, AnyPart } from "../definition.ts";
-import { attributeSchemas, refuses } from "../standard-schema.ts";
+import { type AnySchema, attributeSchemas, refuses } from "../standard-schema.ts";
 import { valueType } from "../value-types.ts";
 import { own } from "../../util/row.ts";
 import { each, type Report } from "./finding.ts";
@@ -24,10 +24,15 @@ const formatOf = (type: string): string | undefined => (type === "string" ? "tex
 const isVerbatim = ({ definition: { layout } }: Catalog, { kind, definition }: Shape, path: string): boolean =>
   Object.values(layout?.[`${kind}s`]?.[definition]?.verbatim ?? {}).includes(path);
 
-/** Whether an attribute takes numbers and no text, though its schema is of no type of numbers: a union of both, or an enumeration. */
+/**
+ * Whether an attribute takes numbers and no text, though the type of its values is not known: its schema is a union of the types
+ * of numbers, or an enumeration, or belongs to an object that takes other attributes.
+ */
 const isNumeric = ({ schema }: AnyNode | AnyEdge | AnyPart, name: string): boolean => {
-  const own = schema && attributeSchemas(schema)?.each[name];
-  return own !== undefined && [0, 1, 2, 1n].some((value) => !refuses(own, value)) && ["", "1", "a"].every((value) => refuses(own, value));
+  if (!schema) return false;
+  const { shape, entries } = schema as { readonly shape?: Record<string, AnySchema>; readonly entries?: Record<string, AnySchema> };
+  const one = own(attributeSchemas(schema)?.each ?? shape ?? entries ?? {}, name);
+  return one !== undefined && [0, 1, 2, 1n].some((value) => !refuses(one, value)) && ["", "1", "a"].every((value) => refuses(one, value));
 };
 
 /** Fields of keys whose values their format does not take: the first write would fail, or leave the row out of the index. */
@@ -52,7 +57,7 @@ const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
         report(
           "attribute",
           place,
-          `\`verbatim\` repeats "${path}" as a text, and its schema takes numbers alone. Declare it as a number or as a bigint: reads and writes take both in either case.`,
+          `\`verbatim\` repeats "${path}" as a text, and its schema takes numbers alone. Declare it as a number or as a bigint, of an object that takes no other attributes: reads and writes take both in either case.`,
         );
       else if (source === `{${path}}` && isVerbatim(catalog, shape, path))
         report(
