@@ -8,11 +8,11 @@ interface WriteCost {
   readonly writeUnits: number;
 }
 
-/** A deletion that took more than a transaction holds, item by item. */
+/** A deletion, or a change of copies, that took more than a transaction holds, item by item. */
 export interface JobDone {
   readonly kind: "job";
   readonly id: string;
-  /** Edges and parts that went with the node. */
+  /** Edges and parts that went with the node, or whose copies were changed. */
   readonly items: number;
 }
 

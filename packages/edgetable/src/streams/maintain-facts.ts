@@ -112,7 +112,9 @@ export const maintainFacts = (
     const followed = new Map<R, FollowedRow>();
     for (const record of records) {
       try {
-        caused.push({ cause: record, ...triggeredBy(catalog, record) });
+        const triggered = triggeredBy(catalog, record);
+        const fanOuts = triggered.fanOuts.map((fanOut) => (lagsBehind(catalog, fanOut) ? { ...fanOut, done: new Set<string>() } : fanOut));
+        caused.push({ cause: record, ...triggered, fanOuts });
         const row = keeper?.followedRow(catalog, record);
         if (row) followed.set(record, row);
       } catch (error) {

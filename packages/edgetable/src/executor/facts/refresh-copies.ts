@@ -30,6 +30,8 @@ const TRIES = 30;
 const PAUSES = { baseDelay: 10, maxDelay: 1000 };
 /** Edges and parts that are refreshed together: as many as one BatchGetItem reads. */
 const PAGE = 100;
+/** Refreshed items that are remembered until a second look, at about 100 bytes each. That look writes those beyond again. */
+const REMEMBERED = 100_000;
 
 const refreshed = new WeakMap<Shape, readonly CopyFact[]>();
 
@@ -214,6 +216,11 @@ export interface FanOut {
   readonly id: Row;
   readonly onto: CopyFact["onto"];
   readonly end: "from" | "to";
+  /**
+   * Items that were refreshed since the source changed. A second look at the index leaves them out, because what changes the
+   * source again refreshes them again. Up to `REMEMBERED` are added. Without it, every look writes all items.
+   */
+  readonly done?: Set<string> | undefined;
 }
 
 const plans = new WeakMap<Catalog, Map<string, ReadPlan>>();
@@ -248,6 +255,7 @@ const allKeys = (catalog: Catalog, shape: Shape, row: Row, item: Item): readonly
 
 /** A page of a node's edges or parts whose copies were refreshed. */
 interface RefreshedPage {
+  /** Edges or parts, without those of which every item was done before. */
   readonly items: number;
   readonly failed: readonly FailedCopies[];
   readonly next: Position | undefined;
@@ -261,12 +269,15 @@ export const refreshFanOutPage = async (
 ): Promise<RefreshedPage> => {
   const { catalog } = session;
   const plan = fanOutPlan(catalog, fanOut);
-  const { id, onto } = fanOut;
+  const { id, onto, done } = fanOut;
   const row: Row = onto.kind === "part" ? id : { from: id, to: id };
   const request = { plan, binding: { row, values: [] }, limit: PAGE, from, anyOrder: true };
   const { found, next } = await runRead(session, request, context);
-  const keys = found.flatMap((one) => allKeys(catalog, one.shape, one.row, one.item));
-  return { items: found.length, failed: await refreshCopies(session, keys, context), next };
+  const left = found.map((one) => allKeys(catalog, one.shape, one.row, one.item).filter((key) => !done?.has(identity(catalog, key))));
+  const keys = left.flat();
+  const failed = await refreshCopies(session, keys, context);
+  if (done && failed.length === 0) for (const key of keys) if (done.size < REMEMBERED) done.add(identity(catalog, key));
+  return { items: left.filter((one) => one.length > 0).length, failed, next };
 };
 
 /** Refreshes a node's copies on its edges or parts, a page at a time. */

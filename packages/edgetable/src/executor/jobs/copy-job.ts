@@ -24,8 +24,10 @@ export interface CopySettings {
 export interface CopyJob extends Run {
   readonly id: string;
   readonly settings: CopySettings;
-  /** Edges and parts that were refreshed, by earlier runs too; those that two passes found count twice. */
+  /** Edges and parts that were refreshed, by earlier runs too; those that two passes refreshed count twice. */
   items: number;
+  /** Items that this process has refreshed for the job, which its second pass leaves out. */
+  readonly done: Set<string>;
   pass: number;
 }
 
@@ -40,6 +42,7 @@ export const openCopyJob = (session: Session, id: string, settings: CopySettings
   id,
   settings,
   items: 0,
+  done: new Set(),
   pass: 1,
 });
 
@@ -58,9 +61,10 @@ const fanOutOf = (catalog: Catalog, { facts }: Job): FanOut => {
 
 const changeCopies = async (job: CopyJob, lease: Lease, position: { value: Position | undefined }): Promise<void> => {
   const { session, settings } = job;
-  const fanOut = fanOutOf(session.catalog, lease.job);
+  const found = fanOutOf(session.catalog, lease.job);
   // An index may not show an edge that was linked before the source changed: it is read once more after its lag.
-  const passes = lagsBehind(session.catalog, fanOut) ? 2 : 1;
+  const passes = lagsBehind(session.catalog, found) ? 2 : 1;
+  const fanOut = passes > 1 ? { ...found, done: job.done } : found;
   for (; job.pass <= passes; job.pass++) {
     if (job.pass > 1 && position.value === undefined && settings.indexLag > 0) await waitIn(job, settings.indexLag);
     do {
