@@ -358,11 +358,11 @@ export interface LinkOptions<Changes> extends SendingOptions {
 
 /**
  * The options of a call that addresses an edge by its ends. Where parallel edges have a key of their own, its fields come as
- * the option `key`, and then the options cannot be left out.
+ * the option `key`, and then the options cannot be left out. (Where `strictNullChecks` is off, `keyof Key` is not `never` without them.)
  */
 export type EdgeOptions<Key, Options> = string extends keyof Key
   ? [options?: Options & { readonly key?: Key | undefined }]
-  : keyof Key extends never
+  : {} extends Key
     ? [options?: Options]
     : [options: Options & { readonly key: Key }];
 
