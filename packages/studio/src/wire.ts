@@ -70,7 +70,7 @@ export interface WireType {
   /** Of a part that is an end of edges: the fields by which they name it, those of its node included. */
   readonly endFields?: readonly string[];
   readonly attributes: readonly string[];
-  /** Attributes of a node that Edgetable keeps, and nobody writes. */
+  /** Attributes that Edgetable keeps and nobody writes: derived ones, copies, times and the version. */
   readonly derived: readonly string[];
   /** The orders in which an index gives all nodes of the type. */
   readonly sorts: readonly WireSort[];

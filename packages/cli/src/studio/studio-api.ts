@@ -35,6 +35,7 @@ import {
   unlinkNodes,
   writePart,
 } from "./rows.ts";
+import { keptAttributes } from "../text/attribute-schema.ts";
 import { countShards, isSharded, shardsAnswer } from "./shards.ts";
 import { readItem, readItems } from "./stored-items.ts";
 import type { Api, ApiRequest } from "./studio-server.ts";
@@ -63,12 +64,12 @@ const DEADLINE = 30_000;
 
 type Shape = Catalog["shapes"][number];
 
-type OfKind = Pick<WireType, "from" | "to" | "stored"> & Partial<Pick<WireType, "derived" | "sorts" | "grid" | "own" | "symmetric">>;
+type OfKind = Pick<WireType, "from" | "to" | "stored"> & Partial<Pick<WireType, "sorts" | "grid" | "own" | "symmetric">>;
 
 const typeOf = (catalog: Catalog, shape: Shape, ofKind: OfKind, idFields: readonly string[]): WireType => ({
   kind: shape.kind,
   name: shape.definition,
-  derived: [],
+  derived: keptAttributes(catalog, shape.definition),
   sorts: [],
   ...ofKind,
   keys: Object.fromEntries(Object.entries(shape.keys).map(([attribute, { source }]) => [attribute, source])),
@@ -87,7 +88,6 @@ const typesOf = (catalog: Catalog, sorts: ReadonlyMap<string, readonly WireSort[
         from: [],
         to: [],
         stored: definition.stored === false ? "keys only" : "item",
-        derived: Object.keys(definition.derived ?? {}),
         sorts: sorts.get(shape.definition) ?? [],
       },
       idFields,

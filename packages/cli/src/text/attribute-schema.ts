@@ -36,6 +36,26 @@ const sourceOf = (catalog: Catalog, { name: owner }: Entry, attribute: string): 
   return node === undefined ? undefined : [node, copy.of];
 };
 
+/** The names of the times that a definition keeps. */
+const timesOf = ({ timestamps }: Entry["definition"]): readonly string[] => {
+  if (!timestamps) return [];
+  const { created = "created", modified = "modified" } = timestamps === true ? {} : timestamps;
+  return [created, modified].filter((name) => name !== false);
+};
+
+/** The attributes of a node, edge or part that Edgetable keeps and nobody writes: derived ones, copies, times and the version. */
+export const keptAttributes = (catalog: Catalog, name: string): readonly string[] => {
+  const definition = entryOf(catalog, name)?.definition;
+  if (!definition) return [];
+  const { aggregates, summaries, copies } = catalog.facts;
+  const facts = [
+    ...aggregates.filter(({ node }) => node === name),
+    ...summaries.filter(({ edge }) => edge === name),
+    ...copies.filter(({ onto }) => onto.name === name),
+  ];
+  return [...facts.map(({ attribute }) => attribute), ...timesOf(definition), ...(definition.version ? ["version"] : [])];
+};
+
 /**
  * Finds the schema that types an attribute of a node, edge or part: its own, or that of the rows from which a derived attribute
  * or a copy takes its values.
@@ -46,9 +66,9 @@ export const schemaOf = (catalog: Catalog, name: string, attribute: string, leve
   if (!entry || levels === 0) return own;
   const { definition } = entry;
   if (definition.version && attribute === "version") return { ...own, schema: numbers };
-  if (definition.timestamps) {
-    const { created = "created", modified = "modified", as = "text" } = definition.timestamps === true ? {} : definition.timestamps;
-    if (attribute === created || attribute === modified) return { ...own, schema: as === "text" ? texts : as === "date" ? dates : numbers };
+  if (timesOf(definition).includes(attribute)) {
+    const { as = "text" } = typeof definition.timestamps === "object" ? definition.timestamps : {};
+    return { ...own, schema: as === "text" ? texts : as === "date" ? dates : numbers };
   }
   const { aggregates, summaries } = catalog.facts;
   const derived =

@@ -164,7 +164,12 @@ const EdgeForm = ({
           Another
         </button>
       </p>
-      <AttributeInputs names={way.edge.attributes} required={[]} values={values} change={setValues} />
+      <AttributeInputs
+        names={way.edge.attributes.filter((name) => !way.edge.derived.includes(name))}
+        required={[]}
+        values={values}
+        change={setValues}
+      />
       <Place />
       <button type="submit" className="primary">
         Link
