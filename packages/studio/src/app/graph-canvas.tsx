@@ -81,7 +81,8 @@ const useScene = (store: GraphStore, hidden: ReadonlySet<string>, { ink, colourO
     const edges = store.graph.mapEdges((_, { edge }, source, target) => {
       const [from, to] = [nodes.get(source), nodes.get(target)];
       const colour = colourOf(edge);
-      return from && to ? [{ from, to, colour, faded: mixed(colour, ink.surface, 0.38) }] : [];
+      const isDirected = store.typeOf(edge)?.symmetric !== true;
+      return from && to ? [{ from, to, colour, faded: mixed(colour, ink.surface, 0.38), isDirected }] : [];
     });
     return { nodes: [...nodes.values()].sort((one, other) => other.at.size - one.at.size), edges: edges.flat() };
     // Positions are the store's own objects, so that only other nodes, edges or colours make another scene.

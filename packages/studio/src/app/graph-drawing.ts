@@ -13,6 +13,8 @@ export interface SceneEdge {
   readonly colour: string;
   /** The colour of an edge that recedes. */
   readonly faded: string;
+  /** False for an edge without direction, which has no head. */
+  readonly isDirected: boolean;
 }
 
 /** What to draw, the nodes of most edges first. */
@@ -109,10 +111,11 @@ const strokeEdges = (context: CanvasRenderingContext2D, edges: readonly SceneEdg
   context.stroke();
 };
 
-/** The head of an arrow at the rim of each edge's target. */
+/** The head of an arrow at the rim of each edge's target; none for edges without direction. */
 const fillHeads = (context: CanvasRenderingContext2D, edges: readonly SceneEdge[], camera: Camera, size: Size): void => {
   context.beginPath();
-  for (const { from, to } of edges) {
+  for (const { from, to, isDirected } of edges) {
+    if (!isDirected) continue;
     const [start, end] = [project(camera, size, from.at), project(camera, size, to.at)];
     const length = Math.hypot(end.x - start.x, end.y - start.y);
     const rim = radiusOf(to.at, camera.scale) + 1.5;

@@ -227,6 +227,28 @@ const Verification = (): ReactNode => {
   );
 };
 
+/** Why no changes are shown. A table without a stream is as its owner made it. */
+const Unwatched = ({
+  problem,
+  again,
+}: {
+  readonly problem: { readonly code?: string; readonly message: string };
+  readonly again: () => void;
+}): ReactNode =>
+  problem.code === "stream.notEnabled" ? (
+    <Notice title="The table has no stream.">
+      <p>
+        A stream records what programs change. Enable it with <code>edgetable table create --stream</code>, or{" "}
+        <code>db.table.create({"{ stream: true }"})</code>.
+      </p>
+      <button type="button" onClick={again}>
+        Try again
+      </button>
+    </Notice>
+  ) : (
+    <Failure error={problem} again={again} />
+  );
+
 /** The table's changes as they happen, and the health of what works on it. */
 export const LiveView = ({ query }: { readonly query: Query }): ReactNode => {
   const [paused, setPaused] = useState(false);
@@ -263,7 +285,7 @@ export const LiveView = ({ query }: { readonly query: Query }): ReactNode => {
                   />
                   Edgetable’s own items
                 </label>
-                <button type="button" aria-pressed={paused} onClick={() => setPaused(!paused)}>
+                <button type="button" aria-pressed={paused} disabled={problem !== undefined} onClick={() => setPaused(!paused)}>
                   {paused ? "Resume" : "Pause"}
                 </button>
               </div>
@@ -273,7 +295,7 @@ export const LiveView = ({ query }: { readonly query: Query }): ReactNode => {
         {showsResults ? (
           <BatchResults query={query} />
         ) : problem ? (
-          <Failure error={problem} again={again} />
+          <Unwatched problem={problem} again={again} />
         ) : shown.length === 0 ? (
           <Notice title="Nothing has changed since you opened this view.">
             <p>What programs write to the table from now on appears here.</p>

@@ -8,16 +8,24 @@ const BOX = { width: 132, height: 44 };
 /** Room above a box for each edge type from it to itself. */
 const LOOP = 36;
 const MARGIN = 8;
-/** Pixels that a character of an edge's name takes, roughly. */
+/** Pixels that a character of an edge's name takes, roughly, and one of the line with the id. */
 const CHARACTER = 7;
+const ID_CHARACTER = 6.4;
+/** Characters of an id's fields beyond which they are cut. */
+const LONGEST_ID = 34;
 
 interface Place {
   readonly x: number;
   readonly y: number;
 }
 
+/** A place with the width of the box that has it as its middle. */
+interface Middle extends Place {
+  readonly width: number;
+}
+
 /** A box of a node type or part. */
-interface Box extends Place {
+interface Box extends Middle {
   readonly type: WireType;
 }
 
@@ -28,25 +36,40 @@ interface Arrow {
   readonly end: string;
   readonly points: readonly Place[];
   readonly label: Place;
+  /** True for an edge type without direction. */
+  readonly symmetric?: true;
 }
+
+/** The fields of a type's id, and the number of its other attributes. */
+const idLine = ({ idFields, attributes }: WireType): string => {
+  const fields = idFields.join(", ");
+  const more = attributes.filter((one) => !idFields.includes(one)).length;
+  return `${fields.length > LONGEST_ID ? `${fields.slice(0, LONGEST_ID)}…` : fields}${more > 0 ? ` + ${more}` : ""}`;
+};
+
+const widthOf = (type: WireType): number => Math.max(BOX.width, idLine(type).length * ID_CHARACTER + 18);
 
 /** Places node types and the parts that edges lead to in layers, so that neither boxes nor names cover each other. */
 const placeTypes = (types: readonly WireType[]) => {
   const edges = types.filter(({ kind }) => kind === "edge");
-  const pairs = edges.flatMap(({ name, from, to }) => from.flatMap((start) => to.map((end) => ({ name, start, end }))));
+  const pairs = edges.flatMap(({ name, from, to, symmetric }) =>
+    from.flatMap((start) => to.map((end) => ({ name, start, end, ...(symmetric ? { symmetric } : {}) }))),
+  );
   const ends = new Set(pairs.flatMap(({ start, end }) => [start, end]));
   const boxes = types.filter(({ kind, name }) => kind === "node" || (kind === "part" && ends.has(name)));
   const graph = new Graph({ multigraph: true });
   graph.setGraph({ rankdir: "LR", nodesep: 26, edgesep: 18, ranksep: 46, marginx: MARGIN, marginy: MARGIN });
   const loops = new Map(boxes.map(({ name }) => [name, pairs.filter(({ start, end }) => start === name && end === name)]));
-  for (const [name, own] of loops) graph.setNode(name, { width: BOX.width, height: BOX.height + own.length * LOOP });
+  for (const type of boxes)
+    graph.setNode(type.name, { width: widthOf(type), height: BOX.height + (loops.get(type.name)?.length ?? 0) * LOOP });
   for (const { name, start, end } of pairs)
     if (start !== end) graph.setEdge(start, end, { width: name.length * CHARACTER + 8, height: 18, labelpos: "c" }, name);
   layout(graph);
   const { width = 0, height = 0 } = graph.graph();
-  const boxOf = (name: string): Place => {
-    const { x, y } = placeIn(graph.node(name));
-    return { x, y: y + ((loops.get(name)?.length ?? 0) * LOOP) / 2 };
+  const boxOf = (name: string): Middle => {
+    const { width: own = BOX.width, ...place } = graph.node(name);
+    const { x, y } = placeIn(place);
+    return { x, width: own, y: y + ((loops.get(name)?.length ?? 0) * LOOP) / 2 };
   };
   return {
     size: { width, height },
@@ -65,9 +88,9 @@ const placeTypes = (types: readonly WireType[]) => {
 };
 
 /** Where the line from a box's middle to a place leaves the box. */
-const borderOf = (box: Place, { x, y }: Place): Place => {
+const borderOf = (box: Middle, { x, y }: Place): Place => {
   const [dx, dy] = [x - box.x, y - box.y];
-  const part = Math.min(BOX.width / 2 / Math.max(1, Math.abs(dx)), BOX.height / 2 / Math.max(1, Math.abs(dy)));
+  const part = Math.min(box.width / 2 / Math.max(1, Math.abs(dx)), BOX.height / 2 / Math.max(1, Math.abs(dy)));
   return { x: box.x + dx * part, y: box.y + dy * part };
 };
 
@@ -93,14 +116,16 @@ const curve = (points: readonly Place[]): string => {
   return path;
 };
 
-const EdgeArrow = ({ arrow: { name, points, label } }: { readonly arrow: Arrow }): ReactNode => {
+const EdgeArrow = ({ arrow: { name, points, label, symmetric } }: { readonly arrow: Arrow }): ReactNode => {
   const colour = useColour();
   const [before, tip] = points.slice(-2);
   const turn = before && tip ? (Math.atan2(tip.y - before.y, tip.x - before.x) * 180) / Math.PI : 0;
   return (
     <g className={colour(name)}>
       <path d={curve(points)} className="arrow" />
-      <path d="M 0 0 L -10 -5 L -10 5 Z" className="tip" transform={`translate(${tip?.x} ${tip?.y}) rotate(${turn})`} />
+      {symmetric ? null : (
+        <path d="M 0 0 L -10 -5 L -10 5 Z" className="tip" transform={`translate(${tip?.x} ${tip?.y}) rotate(${turn})`} />
+      )}
       <text x={label.x} y={label.y + 4} className="edge-name">
         {name}
       </text>
@@ -108,19 +133,17 @@ const EdgeArrow = ({ arrow: { name, points, label } }: { readonly arrow: Arrow }
   );
 };
 
-const TypeBox = ({ box: { type, x, y } }: { readonly box: Box }): ReactNode => {
+const TypeBox = ({ box: { type, x, y, width } }: { readonly box: Box }): ReactNode => {
   const colour = useColour();
-  const { name, kind, idFields, attributes } = type;
-  const more = attributes.filter((one) => !idFields.includes(one)).length;
+  const { name, kind } = type;
   return (
-    <g transform={`translate(${x - BOX.width / 2} ${y - BOX.height / 2})`} className={colour(name)}>
-      <rect width={BOX.width} height={BOX.height} rx={kind === "part" ? 2 : 9} className="box" />
-      <text x={BOX.width / 2} y="19" className="node-name">
+    <g transform={`translate(${x - width / 2} ${y - BOX.height / 2})`} className={colour(name)}>
+      <rect width={width} height={BOX.height} rx={kind === "part" ? 2 : 9} className="box" />
+      <text x={width / 2} y="19" className="node-name">
         {name}
       </text>
-      <text x={BOX.width / 2} y="34" className="node-id">
-        {idFields.join(", ")}
-        {more > 0 ? ` + ${more}` : ""}
+      <text x={width / 2} y="34" className="node-id">
+        {idLine(type)}
       </text>
     </g>
   );
