@@ -52,7 +52,8 @@ test("definitions not made by node(), edge() or part(), or without key or schema
 
 test.each([
   ["an index that is null", { indexes: { byName: null } }, "Expected an object, such as { entries: … }, got null."],
-  ["an index without entries", { indexes: { byName: {} } }, '"byName" cannot be read'],
+  ["an index that is a text", { indexes: { byName: "name" } }, 'Expected an object, such as { entries: … }, got "name".'],
+  ["an index without entries", { indexes: { byName: {} } }, "entries is missing: name what the index holds"],
   [
     "an entry that is null",
     { indexes: { byName: { entries: { user: null } } } },
@@ -63,7 +64,22 @@ test.each([
   [
     "a template that is no text",
     { layout: { partitionKey: "PK", sortKey: "SK", nodes: { user: { keys: { SK: 5 } } } } },
-    '"SK" cannot be read',
+    'keys.SK is 5: give a template, such as "USER#{userId}".',
+  ],
+  [
+    "a layout without a partition key",
+    { layout: { sortKey: "SK" } },
+    'partitionKey is missing: give the name of the attribute, such as "pk".',
+  ],
+  [
+    "an index of a layout that is a text",
+    { layout: { partitionKey: "PK", sortKey: "SK", indexes: { gsi: "GSI" } } },
+    'Expected an object, such as { partitionKey: … }, got "GSI".',
+  ],
+  [
+    "the attributes of one copy of an edge",
+    { edges: { joins: link({ stored: "twice", sides: { to: ["since"] } }) } },
+    'sides is {"to":["since"]}: give the attributes of both copies, { from: […], to: […] }.',
   ],
   ["no name of a table", { table: undefined }, "the table's name is missing"],
 ])("%s is a finding like any other", (_, more, words) => {

@@ -20,9 +20,13 @@ const checkTableName = (place: string, name: string, report: Report): void => {
   report("table", place, `"${name}" is not a valid DynamoDB name: use 3 to 255 of a-z, A-Z, 0-9, "_", "-" and ".".`);
 };
 
-const checkKeys = (place: string, { partitionKey, sortKey }: Pick<IndexLayout, "partitionKey" | "sortKey">, report: Report): void => {
+const checkKeys = (place: string, keys: Pick<IndexLayout, "partitionKey" | "sortKey">, report: Report): void => {
+  const { partitionKey, sortKey } = keys;
   const both = nameList(sortKey).find((name) => nameList(partitionKey).includes(name));
   if (both !== undefined) report("table", place, `"${both}" is both partition and sort key. Name two attributes.`);
+  // The rule "name" ends the check: without this key, no item has one.
+  if (typeof keys === "object" && partitionKey === undefined)
+    report("name", place, 'partitionKey is missing: give the name of the attribute, such as "pk".');
   for (const name of keyAttributes({ partitionKey, sortKey }))
     if (name === "" || name.length > MAX_ATTRIBUTE_LENGTH)
       report("table", place, `"${name}" has ${name.length} characters; a key attribute has 1 to 255.`);

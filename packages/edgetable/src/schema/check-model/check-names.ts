@@ -144,6 +144,10 @@ const types = (given: unknown, name: string): void => {
 };
 const degree = [1, 1_000_000] as const;
 const deletion = (given: string): unknown => oneOf("choice", given, ["restrict", "cascade", "leave"]);
+const sides = (given: Readonly<Record<string, unknown>>, name: string): void => {
+  checkOptions(given, { from: attributes, to: attributes } as NestedChecks, name);
+  if (!given["from"] || !given["to"]) refuse(given, name, "the attributes of both copies, { from: […], to: […] }");
+};
 const edge: MemberChecks<AnyEdge> = {
   ...item,
   from: types,
@@ -152,7 +156,7 @@ const edge: MemberChecks<AnyEdge> = {
   maxDegree: { from: degree, to: degree },
   onDelete: { from: deletion, to: deletion },
   ends: checks,
-  sides: { from: attributes, to: attributes },
+  sides,
   by: undefined,
   expect: { ...ends, ...expected, reached: { from: positive, to: positive } },
   symmetric: "boolean",
@@ -221,6 +225,10 @@ const indexLayout: OptionChecks<IndexLayout> = { partitionKey: keyNames, sortKey
 const sharding: OptionChecks<ShardingLayout> = { count: counts, per: "string", hot };
 const verbatim = (given: readonly string[] | Readonly<Record<string, string>>, name: string): unknown =>
   Array.isArray(given) ? attributes(given as readonly string[], name) : namesIn(given, name);
+const templates = (given: Readonly<Record<string, unknown>>, name: string): void => {
+  for (const attribute of namesIn(given, name))
+    if (typeof given[attribute] !== "string") refuse(given[attribute], `${name}.${attribute}`, 'a template, such as "USER#{userId}"');
+};
 const itemLayout = {
   type: (given: unknown, name: string): void => {
     if (given === false || typeof given === "string") return;
@@ -229,7 +237,7 @@ const itemLayout = {
   match: namesIn,
   fill: namesIn,
   attributes: namesIn,
-  keys: namesIn,
+  keys: templates,
   delimiters: namesIn,
   sparse: attributes,
   when: namesIn,
@@ -243,7 +251,7 @@ const checkMember = (report: Report, place: string, given: unknown, checks: Nest
   try {
     checkOptions(given, checks as OptionChecks<unknown>);
   } catch (error) {
-    const members = Object.entries(given ?? {}) as [string, unknown][];
+    const members = isObject(given) ? Object.entries(given) : [];
     const [name = "", value] = members[0] ?? [];
     const nested = checks[name];
     if (members.length > 1) for (const [one, its] of members) checkMember(report, place, { [one]: its }, checks);
@@ -273,6 +281,8 @@ export const checkMembers = (definition: GraphDefinition, report: Report): void 
   };
   each(indexes, (name, index) => {
     checkSpread(`indexes.${name}`, index.shards);
+    if (isObject(index) && index.entries === undefined)
+      report("setting", `indexes.${name}`, 'entries is missing: name what the index holds, such as { student: "name" }.');
     each<unknown>(index.entries, (entryName, one) => {
       const place = `indexes.${name}.entries`;
       if (!isObject(one)) return checkMember(report, place, { [entryName]: one }, { [entryName]: levels });
