@@ -21,6 +21,24 @@ describe("a table that does not fit", () => {
     expect(error.message).toContain("Change the model's layout, or use another table");
   });
 
+  test("whose keys are called differently says so in every call", async () => {
+    const db = ownGraph(inAdopted.name).connect({ transport: engine.transport });
+    const id = { studentId: "S1" };
+    const calls = {
+      get: () => db.student.get(id),
+      getMany: () => db.student.getMany([id]),
+      create: () => db.student.create({ ...id, name: "Ann" }),
+      update: () => db.student.update(id, { name: "Ann" }),
+      transact: () => db.transact([db.student.delete(id), db.student.create({ studentId: "S2", name: "Ann" })]),
+      collection: () => db.student(id).collection(),
+    };
+    for (const [name, call] of Object.entries(calls))
+      expect(await errorOf(call), name).toMatchObject({
+        code: "execute.rejected",
+        message: expect.stringContaining("`edgetable table diff`"),
+      });
+  });
+
   test("that is not there: execute.tableNotFound, and reading does not create it", async () => {
     const absent = engine.freshTableName("absent");
     const db = ownGraph(absent).connect({ transport: engine.transport });

@@ -44,6 +44,20 @@ test("an update that makes an item too large says what to do, alone and in a tra
   expect(serviceError(cancelled, { operation: "TransactWriteItems", input: {} }).message).toContain(advice);
 });
 
+test.each([
+  "The provided key element does not match the schema",
+  "One or more parameter values were invalid: Missing the key PK in the item",
+  "One or more parameter values were invalid: Type mismatch for key PK expected: N actual: S",
+  "Query condition missed key schema element: PK",
+])("a table with other keys than the model says what to do: %s", (message) => {
+  const advice = "The table's keys are not the model's: compare them by `edgetable table diff`.";
+  const alone = serviceError({ name: "ValidationException", message, status: 400 }, { operation: "GetItem", input: {} });
+  expect(alone).toMatchObject({ code: "execute.rejected", message: `GetItem: ValidationException: ${message}. ${advice}` });
+  const reasons = [{ Code: "None" }, { Code: "ValidationError", Message: message }];
+  const cancelled = { name: "TransactionCanceledException", message: "Transaction cancelled", status: 400, reasons };
+  expect(serviceError(cancelled, { operation: "TransactWriteItems", input: {} }).message).toContain(advice);
+});
+
 test("a token that another transaction had says what to do", () => {
   const fault = { name: "IdempotentParameterMismatchException", message: "Parameters differ", status: 400 };
   expect(serviceError(fault, { operation: "TransactWriteItems", input: {} })).toMatchObject({

@@ -154,6 +154,8 @@ const readReason = (reason: unknown): CancellationReason => {
 
 // The index is not there yet, was deleted, or is being built.
 const INDEX_FAULT = /specified index|backfilling/;
+// The table has other key attributes than the request names, or keys of another type.
+const KEY_FAULT = /key (schema )?element|[Mm]issing the key|mismatch for key/;
 const INCOMPLETE: Meaning = { code: "plan.indexIncomplete", retryable: false };
 
 /**
@@ -177,11 +179,11 @@ export const serviceError = (fault: ServiceFault, request: { readonly operation:
     // The service does not name the table. Its place in the input depends on the operation.
     hint = `, table "${/"(?:TableName|RequestItems)":\{?"([^"]+)/.exec(JSON.stringify(request.input))?.[1]}"`;
   }
-  // Only the service knows the size that an update leads to. A cancelled transaction says so of an item.
-  const isTooLarge = [fault.message, ...(reasons ?? []).map(({ Message }) => Message)].some((one) =>
-    /maximum allowed size/.test(one ?? ""),
-  );
-  if (isTooLarge) hint = ". The item would exceed 400 KB: split it into parts, or keep the large value elsewhere.";
+  // A cancelled transaction says of an item what another request says of itself.
+  const said = [fault.message, ...(reasons ?? []).map(({ Message }) => Message)].join();
+  if (KEY_FAULT.test(said)) hint = ". The table's keys are not the model's: compare them by `edgetable table diff`.";
+  // Only the service knows the size that an update leads to.
+  if (/maximum allowed size/.test(said)) hint = ". The item would exceed 400 KB: split it into parts, or keep the large value elsewhere.";
   // Of another transaction, within ten minutes.
   if (fault.name.startsWith("Idempotent")) hint = ". Another transaction had this token: give each its own.";
   const message = withRemedy(code, `${request.operation}: ${fault.name}: ${fault.message}${hint}`);
