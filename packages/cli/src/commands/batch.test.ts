@@ -173,7 +173,7 @@ describe("jobs", () => {
     const { code, err } = await batch("run", "degrees", "--lake", join(lake, "none"));
     expect(code).toBe(2);
     expect(err).toContain("There is no lake in");
-    expect(err).toContain("Make one: edgetable batch extract.");
+    expect(err).toContain("On the command line: edgetable batch extract.");
   });
 });
 

@@ -122,6 +122,11 @@ test("a date is a text in a comparison too", async () => {
       out: "year  starts\n2024  2024-09-01T00:00:00.000Z\n",
     });
   expect((await dated("find", "term", "--where", '{"starts":{"gte":"2024-01-01"}}', "--count")).out).toBe("1\n");
+  const short = await dated("find", "term", "--where", '{"starts":{"gte":"2024-01"}}');
+  expect(short).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("On the command line, write all of it as ISO 8601: 2026-05-01, or"),
+  });
 });
 
 test("notes a condition that no row can meet", async () => {

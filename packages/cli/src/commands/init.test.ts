@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startEngine, type LocalEngine } from "@edgetable/local";
-import { createLeanTransport } from "edgetable";
+import { createLeanTransport, defineGraph, edge, node } from "edgetable";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { createFolder, run, type Folder } from "../test-support/lab.ts";
 
 let folder: Folder;
@@ -106,6 +107,22 @@ describe("a draft", () => {
     expect(await run(["table", "diff", ...at()], { cwd: folder.path })).toMatchObject({ code: 0 });
     const neighbours = await run(["query", "user", "ann", "--out", "follows", "--json", ...at()], { cwd: folder.path });
     expect(JSON.parse(neighbours.out)).toMatchObject({ items: [{ to: { username: "ben" }, since: "2024-01-02" }] });
+  });
+
+  test("of a table that Edgetable writes says to use the model that writes it", async () => {
+    const id = z.string();
+    const user = node({ key: "USER#{id}", schema: z.object({ id, email: id }), unique: ["email"] });
+    const edges = { leads: edge({ from: "user", to: "user", multiplicity: "one-to-many" }) };
+    const db = defineGraph({ table: "Own", nodes: { user }, edges }).connect({ endpoint: engine.endpoint });
+    await db.table.create();
+    for (const name of ["ann", "ben"]) await db.user.create({ id: name, email: `${name}@x.org` }).orThrow();
+    await db.leads.link({ id: "ann" }, { id: "ben" }).orThrow();
+    await db.close();
+    const { out, err } = await init("--from-table", "Own", ...at());
+    // The record of the model, two markers and the counter of those whom nobody else may lead.
+    expect(err).toContain("4 items are Edgetable's own, and left out: a model writes this table already. Use that model;");
+    expect(out).not.toContain("~degree");
+    expect(out).not.toContain("begins with");
   });
 
   test("goes to standard output, and a sample says that it is one", async () => {

@@ -4,7 +4,7 @@ import { createProject, describeProject } from "create-edgetable";
 import { createLeanTransport } from "edgetable";
 import { placeOf } from "../connection.ts";
 import { draftModel } from "../draft/draft-model.ts";
-import { draftText, problemLines, summaryLines } from "../draft/draft-text.ts";
+import { draftText, ownLine, problemLines, summaryLines } from "../draft/draft-text.ts";
 import { readWorkbench } from "../draft/read-workbench.ts";
 import type { SampledTable } from "../draft/sample.ts";
 import { sampleTable } from "../draft/sample-table.ts";
@@ -86,6 +86,8 @@ const draft = async (call: Invocation<Options>): Promise<ExitCode> => {
   } else if (path === undefined) io.out.write(text);
   else io.out.write(`Wrote ${relative(io.cwd, path)}.\n`);
   for (const line of summary) note(call, line);
+  const own = ownLine(report);
+  if (own !== undefined) note(call, own);
   for (const line of problemLines(report)) note(call, `- ${line}`);
   if (isTrue) note(call, "Read its comments, give the names that you want, then compare it with the whole table: edgetable verify");
   return isTrue ? exitCode.ok : exitCode.no;

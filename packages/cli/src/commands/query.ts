@@ -107,7 +107,7 @@ export const queryCommand: CommandSpec = defineCommand<Options>({
   arguments: "<node> [id...]",
   summary: "Read a node's neighbours, or its whole item collection",
   description:
-    "With --out, --in or --both, reads the edges of one type. Otherwise, reads the node, its edges and its parts with one Query. If the id stops at a level of its hierarchy, reads all nodes below that level.",
+    "With --out, --in or --both, reads the edges of one type. Otherwise, reads the node, its edges and its parts with one Query. With --out or --in, an id that stops at a level of its hierarchy stands for all nodes below that level, if the model's layout has an index whose partition key holds these levels.",
   options: [
     { flags: "--out <edge>", text: "edges that start at the node" },
     { flags: "--in <edge>", text: "edges that lead to the node" },

@@ -22,6 +22,8 @@ export interface DraftReport {
   /** What `defineGraph` says against the draft; empty if it accepts it. */
   readonly findings: readonly string[];
   readonly items: number;
+  /** Items that Edgetable keeps for itself, which the draft leaves out: a model writes the table already. */
+  readonly own: number;
   /** Items that read as rows. */
   readonly read: number;
   /** Items that a rewrite would leave as they are. */
@@ -139,8 +141,9 @@ const attempts = (table: SampledTable, kinds: Kinds, sharedIds: boolean): Attemp
 
 /** Drafts a model for a table by its items: kinds, templates, roles; then compares what the model would write with the items. */
 export const draftModel = (sampled: SampledTable): DraftReport => {
-  // Edgetable's own items, such as its record of the model, are no part of the model.
-  const isOwn = (item: RawItem): boolean => /^~(?!~)/.test(textOf(item[sampled.partitionKey]) ?? "");
+  // Edgetable's own items, such as its record of the model and a node's counters, are no part of the model.
+  const isOwn = (item: RawItem): boolean =>
+    [sampled.partitionKey, sampled.sortKey ?? ""].some((name) => /^~(?!~)/.test(textOf(item[name]) ?? ""));
   // DynamoDB returns the attributes of an item in any order; the draft does not depend on it.
   const sorted = (item: RawItem): RawItem => Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   const table = { ...sampled, items: sampled.items.filter((item) => !isOwn(item)).map(sorted) };
@@ -172,6 +175,7 @@ export const draftModel = (sampled: SampledTable): DraftReport => {
     graph: found.graph,
     findings: found.findings.map(({ place, message }) => `${place}: ${message}`),
     items,
+    own: sampled.items.length - items,
     read: items - unread,
     rewritten: found.graph === undefined ? 0 : items - found.misfits.length,
     misfits: found.misfits,

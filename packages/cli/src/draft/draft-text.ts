@@ -23,6 +23,12 @@ export const summaryLines = ({ draft, items, read, rewritten, graph }: DraftRepo
   ];
 };
 
+/** What to do about a table that holds items of Edgetable's own; undefined for none. */
+export const ownLine = ({ own }: DraftReport): string | undefined =>
+  own === 0
+    ? undefined
+    : `${count(own, "item")} ${own === 1 ? "is" : "are"} Edgetable's own, and left out: a model writes this table already. Use that model; a draft takes its edges for parts, and does not keep what it counts.`;
+
 const MOST_SHOWN = 5;
 
 /** What is wrong with a draft, in lines; empty if nothing is. */

@@ -155,7 +155,7 @@ const readReason = (reason: unknown): CancellationReason => {
 // The index is not there yet, was deleted, or is being built.
 const INDEX_FAULT = /specified index|backfilling/;
 // The table has other key attributes than the request names, or keys of another type.
-const KEY_FAULT = /key (schema )?element|[Mm]issing the key|mismatch for key/;
+const KEY_FAULT = /key (schema )?element|ing the key|for key /;
 const INCOMPLETE: Meaning = { code: "plan.indexIncomplete", retryable: false };
 
 /**
