@@ -15,7 +15,7 @@ afterAll(() => engine.close());
 describe("a cursor", () => {
   const enrolled = () => own.student({ studentId: "S1" }).out("enrolledIn");
   const cursor = async (): Promise<string> => (await enrolled().page({ limit: 1 })).next!;
-  const refused = { code: "cursor.invalid", says: ["of another query", "Start again without it"] } as const;
+  const refused = { code: "cursor.invalid", says: ["from another query", "Start again without it"] } as const;
 
   test("of the same query goes on", async () => {
     expect((await enrolled().page({ limit: 1, cursor: await cursor() })).items).toMatchObject([{ to: { courseId: "C2" } }]);

@@ -58,7 +58,7 @@ test("with Java alone it says where a jar comes from", async () => {
   vi.stubEnv("PATH", folder);
   await expect(startEngine({ engine: "dynamodb-local" })).rejects.toMatchObject({
     code: "local.engineNotFound",
-    message: expect.stringMatching(/There is Java, but no DynamoDB Local.*--jar.*Maven.*Docker/) as string,
+    message: expect.stringMatching(/Java is installed, but DynamoDB Local is not.*--jar.*Maven.*Docker/) as string,
   });
   await expect(startEngine({ engine: "dynamodb-local", jar: join(folder, "none.jar") })).rejects.toMatchObject({
     code: "local.engineFailed",

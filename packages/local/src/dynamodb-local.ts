@@ -150,7 +150,7 @@ const nothingRunsIt = (): EdgetableError =>
 const noJar = (): EdgetableError =>
   new EdgetableError(
     "local.engineNotFound",
-    'There is Java, but no DynamoDB Local to run on it. Download it from AWS (the page "Setting up DynamoDB local" of the Developer Guide) and give the path of DynamoDBLocal.jar as jar (--jar) or EDGETABLE_DYNAMODB_LOCAL_JAR; or install Maven, which fetches it; or install Docker.',
+    'Java is installed, but DynamoDB Local is not. Download it from AWS (the page "Setting up DynamoDB local" of the Developer Guide) and give the path of DynamoDBLocal.jar as jar (--jar) or EDGETABLE_DYNAMODB_LOCAL_JAR; or install Maven, which fetches it; or install Docker.',
     { details: { engine: "dynamodb-local" } },
   );
 

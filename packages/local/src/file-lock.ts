@@ -186,7 +186,7 @@ export const lockFile = async (file: string): Promise<FileLock> => {
   }
   throw new EdgetableError(
     "local.engineFailed",
-    `The lock ${path} can be neither read nor replaced: see what is there, and delete it when no engine uses ${file}.`,
+    `The lock ${path} can be neither read nor replaced: look at it, and delete it when no engine uses ${file}.`,
     { details: { file, lock: path } },
   );
 };

@@ -39,7 +39,7 @@ const writesOf = (gives: "write"): Methods => ({
   create: method(gives, "writes a new one", "row"),
   put: method(gives, "writes it, whatever was there", "row"),
   update: method(gives, "changes attributes", "id"),
-  upsert: method(gives, "creates it, or changes the one that is there", "row"),
+  upsert: method(gives, "creates it, or changes the existing one", "row"),
   delete: method(gives, "deletes it", "id"),
 });
 
@@ -59,7 +59,7 @@ export const chainMethods: Readonly<Record<ChainState, Methods>> = {
     link: method("write", "writes a new edge", "id"),
     put: method("write", "writes an edge, whatever was there", "id"),
     relink: method("write", "changes attributes of an edge", "id"),
-    upsert: method("write", "links, or changes the edge that is there", "id"),
+    upsert: method("write", "links, or changes the existing edge", "id"),
     unlink: method("write", "removes an edge", "id"),
   },
   partType: {
@@ -84,7 +84,7 @@ export const chainMethods: Readonly<Record<ChainState, Methods>> = {
     neighbourhood: method("walk", "all nodes within some hops", "hop"),
     dependencies: method("walk", "all nodes that an edge leads to, at any depth", "edge"),
     dependents: method("walk", "all nodes from which an edge leads here", "edge"),
-    subtree: method("read", "what is below, level by level", "hop"),
+    subtree: method("read", "everything below, level by level", "hop"),
     common: method("read", "neighbours in common with others", "hop"),
     suggest: method("read", "neighbours' neighbours", "hop"),
     shortestPath: method("read", "one of the shortest paths", "id"),

@@ -175,7 +175,7 @@ const sender = ({ db, job, options: { given } }: Writing, { table, keys, version
   const member = (db as unknown as Readonly<Record<string, Member>>)[definition]!;
   const idOf = (text: unknown, several = false): Row => {
     const found = readNodeText({ nodes: ends }, String(text));
-    if (!found) throw new EdgetableError("analytics.result", `${String(text)} is no node of the model.`, { details: { node: text } });
+    if (!found) throw new EdgetableError("analytics.result", `${String(text)} is not a node of the model.`, { details: { node: text } });
     return several ? { type: found.type, ...found.id } : found.id;
   };
   const byVersion = version !== undefined && given !== "value";

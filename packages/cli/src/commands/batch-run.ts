@@ -246,7 +246,7 @@ export const validateCommand: CommandSpec = defineCommand<LakeOptions & { readon
     withLake(call, async (lake, module) => {
       const { io, options } = call;
       const { catalog } = theGraph(await loadModel(options.model, io.cwd));
-      const run = { job: "validate", what: "Differences between what is stored and what follows from the other rows.", options: "" };
+      const run = { job: "validate", what: "Differences between stored values and those that follow from other rows.", options: "" };
       const record = beginRecord(call, lake, { ...run, engine: "duckdb" });
       const report = await module.validate(lake, catalog, options.examples === undefined ? {} : { examples: options.examples });
       record({ kind: "validation", report });

@@ -193,7 +193,7 @@ const reportCommand = defineCommand<ReportOptions>({
   name: "report",
   summary: "Write a page about the graph: degrees, components, top nodes, and what changed since the last report",
   description:
-    "The page is one HTML file that loads nothing. The figures of a run stay beside it, and the next report in the same folder is compared with them.",
+    "The page is one HTML file that loads nothing. The figures of a run are saved beside it, and the next report in the same folder is compared with them.",
   options: [
     ...lakeOptions,
     { flags: "--into <folder>", text: "folder of the page (default: report)" },

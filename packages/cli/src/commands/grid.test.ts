@@ -95,7 +95,7 @@ test("lists what does not fit, with its record and column, and exits with 1", as
   const { code, out, err } = await edgetable(["grid", "import", "issue", "bad.csv", "P1", "--dry-run", "--types", "Cost=number"]);
   expect(code).toBe(1);
   expect(err.split("\n").filter((line) => line.startsWith("bad.csv"))).toEqual([
-    expect.stringMatching(/^bad.csv record 1, Cost: "much" is no value of the number field "Cost"/),
+    expect.stringMatching(/^bad.csv record 1, Cost: "much" is not a value of the number field "Cost"/),
     "bad.csv record 2: it has 2 cells, the header has 4",
     "bad.csv record 3: it has 5 cells, the header has 4",
   ]);

@@ -27,7 +27,7 @@ const gridOf = async (db: UntypedDb, name: string, parentId: readonly string[], 
     const known = Object.keys(nodes).filter((one) => nodes[one]?.definition.fields);
     throw usageError(
       nodes[name]
-        ? `"${name}" has no fields of users, and so no grid.${known.length > 0 ? ` These have: ${known.join(", ")}.` : ""}`
+        ? `"${name}" has no user-defined fields, so it has no grid.${known.length > 0 ? ` These have: ${known.join(", ")}.` : ""}`
         : `There is no node type "${name}".${didYouMean(name, known)}`,
     );
   }
@@ -217,7 +217,7 @@ const exportCommand = defineCommand<ExportOptions>({
   arguments: "<node> [parent...]",
   summary: "Print the grid of a parent as CSV (RFC 4180), with columns, filters and order",
   description:
-    "Columns are attributes, or fields as field:ID. With --json, a list of rows, each with its attributes (row) and the values of fields (cells). A text that begins with =, +, - or @ may run as a formula in a spreadsheet: --escape-formulas puts an apostrophe before it, and the file is then no longer imported as it was.",
+    "Columns are attributes, or fields as field:ID. With --json, a list of rows, each with its attributes (row) and the values of fields (cells). A text that begins with =, +, - or @ may run as a formula in a spreadsheet: --escape-formulas puts an apostrophe before it, which an import does not remove.",
   options: [
     { flags: "--columns <names>", text: "the columns, separated by commas (default: all)", parse: collect },
     { flags: "--where <condition>", text: "name=value or JSON; several add up", parse: collect },

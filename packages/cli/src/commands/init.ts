@@ -42,7 +42,7 @@ const readTable = async (call: Invocation<Options>, name: string): Promise<Sampl
       call,
       `Read ${counted(table.items.length, "item")}${about} of ${name} by Scan, ${showUnits(units)}.${complete ? "" : " For a larger sample: --sample."}`,
     );
-    if (table.items.length === 0) throw usageError(`The table "${name}" is empty, so that there is nothing to draft from.`);
+    if (table.items.length === 0) throw usageError(`The table "${name}" is empty, so there is nothing to draft from.`);
     return table;
   } finally {
     progress.clear();
@@ -67,7 +67,7 @@ const draft = async (call: Invocation<Options>): Promise<ExitCode> => {
   if (options.table !== undefined && fromWorkbench === undefined) throw usageError("--table is for --from-workbench.");
   const path = out === undefined ? undefined : resolve(io.cwd, out);
   if (path !== undefined && existsSync(path))
-    throw usageError(`${relative(io.cwd, path)} is there already. Nothing was written. Give another name.`);
+    throw usageError(`${relative(io.cwd, path)} already exists. Nothing was written. Give another name.`);
   const table =
     fromTable === undefined ? readWorkbench(readFile(fromWorkbench ?? "", io.cwd), options.table) : await readTable(call, fromTable);
   const report = draftModel(table);

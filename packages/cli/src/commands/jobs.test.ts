@@ -62,7 +62,7 @@ const leaveBehind = async (courseId: string): Promise<void> => {
 };
 
 test("the jobs of a table are listed with what they do, how far they are, and who may resume them", async () => {
-  expect(await jobs()).toMatchObject({ code: 0, out: "No jobs: each has ended.\n", err: "" });
+  expect(await jobs()).toMatchObject({ code: 0, out: "There are no jobs.\n", err: "" });
   await leaveBehind("C1");
   const stopped = db.jobs.run("greet everyone", { fingerprint: "v1" }, async (job) => {
     job.save({ at: 500, last: "S499" });
@@ -98,7 +98,7 @@ test("the jobs of a table are listed with what they do, how far they are, and wh
   expect(resumed).toMatchObject({ code: 0, out: expect.stringMatching(/^delete course \["C1"\]: done, \d+ items\.\n$/) as string });
   expect(await db.course({ courseId: "C1" }).get()).toBeUndefined();
   expect(await db.course({ courseId: "C1" }).in("enrolledIn").count()).toBe(0);
-  expect(await jobs(["--resume"])).toMatchObject({ code: 0, out: "No deletion and no change of copies is left behind.\n" });
+  expect(await jobs(["--resume"])).toMatchObject({ code: 0, out: "There is no deletion or change of copies to resume.\n" });
   end();
   await running;
   await db.jobs.forget("greet everyone");

@@ -83,7 +83,7 @@ const stateOf = (job: Job, now: number): string => {
 const printJobs = (call: Call, jobs: readonly Job[], now: number): void => {
   const { io, style } = call;
   if (jobs.length === 0) {
-    io.out.write("No jobs: each has ended.\n");
+    io.out.write("There are no jobs.\n");
     return;
   }
   const columns = [{ title: "job" }, { title: "what" }, { title: "progress" }, { title: "state" }];
@@ -162,7 +162,7 @@ const resume = async (call: Call, db: UntypedDb): Promise<ExitCode> => {
   const now = Date.now();
   for (const job of begun.leased) io.out.write(`${visibleLine(job.id)}: ${stateOf(job, now)}\n`);
   if (resumed.length + failed.length + refused.length + begun.leased.length === 0)
-    io.out.write("No deletion and no change of copies is left behind.\n");
+    io.out.write("There is no deletion or change of copies to resume.\n");
   return code;
 };
 
@@ -175,7 +175,7 @@ export const jobsCommand: CommandSpec = defineCommand<Options>({
   options: [
     {
       flags: "--resume [job]",
-      text: "run every deletion and change of copies that is left behind to its end, or this one. The notes of the list say what resumes other jobs",
+      text: "resume every deletion and change of copies that was left behind, or only this one. The list says how to resume other jobs",
     },
   ],
   examples: ["edgetable jobs", "edgetable jobs --json", "edgetable jobs --resume", `edgetable jobs --resume 'delete course ["C1"]'`],

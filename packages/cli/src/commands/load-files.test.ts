@@ -24,7 +24,7 @@ beforeEach(async () => {
 describe("no row of a file is passed over", () => {
   test.each([
     ['{"nodes":{"student":[{"studentId":"G1","name":"Ann"}]},"edge":{"livesIn":[]}}', 'It has "edge". Did you mean "edges"?'],
-    ['{"nodes":[{"node":"student","row":{"studentId":"G1","name":"Ann"}}]}', 'Its "nodes" is no object with a list for each name.'],
+    ['{"nodes":[{"node":"student","row":{"studentId":"G1","name":"Ann"}}]}', 'Its "nodes" is not an object with a list for each name.'],
     ['{"node":"student","row":{"studentId":"G1","name":"Ann"}}', 'It has "node".'],
     ["{}", "It must be a list of rows"],
   ])("a JSON file of another form is refused whole: %s", async (text, told) => {

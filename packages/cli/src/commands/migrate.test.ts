@@ -99,7 +99,7 @@ test("what a plan, a run and a status print fits the terminal", async () => {
     err: expect.stringContaining("Interrupted. What was done is kept: the same command resumes.") as string,
   });
   const { err } = await there(80, "migrate", "run", "--finish");
-  for (const step of ["computing what is derived", "reserving unique values", "giving items their keys"])
+  for (const step of ["computing derived attributes", "reserving unique values", "giving items their keys"])
     expect(err).toMatch(new RegExp(`${step}, pass 1: \\d+ items? read.*, \\d+ changed`));
   files.remove();
 });

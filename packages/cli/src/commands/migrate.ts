@@ -32,12 +32,12 @@ const printPlan = (call: Invocation, { table, steps, refusals, notes, cost, coun
 
 const inPlaceOption = {
   flags: "--in-place",
-  text: "allow an index in use to change its keys, and attributes their form: processes with the older model do not read what is new",
+  text: "allow changes of the keys of an index in use and of the form of attributes; processes with the older model do not read the new ones",
 } as const;
 
 const againOption = {
   flags: "--again",
-  text: "look at all items again, although the table follows the model: after a program of an older model has written to it",
+  text: "check all items again, although the table follows the model; use it after a program with an older model has written to the table",
 } as const;
 
 const planCommand = defineCommand<{ readonly inPlace?: boolean; readonly again?: boolean }>({
@@ -69,7 +69,7 @@ interface RunOptions {
 /** What the steps that pass over the items do, in words that leave room for the numbers on a line of 80 columns. */
 const passing: Readonly<Partial<Record<MigrationStep["kind"], string>>> = {
   convert: "converting values",
-  derive: "computing what is derived",
+  derive: "computing derived attributes",
   reserve: "reserving unique values",
   backfill: "giving items their keys",
   moveValues: "moving values",
@@ -104,9 +104,12 @@ const runCommand = defineCommand<RunOptions>({
   name: "run",
   summary: "Take the steps, while programs read and write the table",
   description:
-    "Gives items the index keys that the model computes, and stops there. Deploy the model to every process that writes; then run it with --finish, which creates the indexes. You can interrupt it and run it again. Until an index is complete, reads that need it fail with plan.indexIncomplete.",
+    "Adds the index keys that the model computes to existing items. Deploy the model to every process that writes, then run the command with --finish, which creates the indexes. You can interrupt it and run it again. Until an index is complete, reads that need it fail with plan.indexIncomplete.",
   options: [
-    { flags: "--finish", text: "every process that writes uses this model: make the last passes, create the indexes, delete old ones" },
+    {
+      flags: "--finish",
+      text: "make the last passes, create the new indexes and delete the old ones; use it once every process that writes uses this model",
+    },
     { flags: "--share <percent>", text: "share of the table's capacity to take, 1 to 100 (default: 25)", parse: wholeNumber(100) },
     { flags: "--dry-run", text: "read the table, change nothing, and count the items that would be changed" },
     { flags: "--leave-out", text: "leave items that cannot have the keys out of the index, instead of stopping" },
@@ -144,7 +147,7 @@ const runCommand = defineCommand<RunOptions>({
 
 const statusCommand = defineCommand({
   name: "status",
-  summary: "Show which model the table follows, and what is under way",
+  summary: "Show which model the table follows, and what is in progress",
   description: "Exits with 0 if the table follows the model, else with 1.",
   examples: ["edgetable migrate status", "edgetable migrate status --json"],
   run: (call) =>
@@ -164,7 +167,7 @@ const statusCommand = defineCommand({
         const read = counted(Number(facts["seen"] ?? 0), "item");
         say(
           call,
-          `${running ? "A process is running it" : "It was cut off"}: pass ${facts["pass"]}, ${read} read, ${number(Number(facts["changed"] ?? 0))} changed.`,
+          `${running ? "A process is running it" : "It was interrupted"}: pass ${facts["pass"]}, ${read} read, ${number(Number(facts["changed"] ?? 0))} changed.`,
         );
       }
       if (status.undo !== undefined) say(call, inFlags(status.undo));
@@ -176,7 +179,7 @@ const undoCommand = defineCommand({
   name: "undo",
   summary: "Undo a migration that has begun and not ended",
   description:
-    "Deletes the indexes that it created and forgets it, whichever model it is to. What it wrote into items stays, which does no harm. A migration that has ended cannot be undone.",
+    "Deletes the indexes that the migration created and forgets the migration, whichever model it leads to. Attributes that it wrote stay in the items and do no harm. A migration that has ended cannot be undone.",
   examples: ["edgetable migrate undo"],
   run: (call) =>
     withGraph(call, async (db): Promise<ExitCode> => {
@@ -194,7 +197,7 @@ const undoCommand = defineCommand({
 export const migrateCommand: CommandSpec = {
   name: "migrate",
   group: "Table:",
-  summary: "Bring a table that is in use to follow a changed model",
+  summary: "Bring a table in line with a changed model while it is in use",
   commands: [planCommand, runCommand, statusCommand, undoCommand],
   examples: ["edgetable migrate plan", "edgetable migrate run", "edgetable migrate run --finish", "edgetable migrate undo"],
 };

@@ -51,7 +51,7 @@ export const modelCommand: CommandSpec = defineCommand<Options>({
   group: "Model:",
   summary: "Print the model's table for CloudFormation, CDK, Terraform or NoSQL Workbench",
   description:
-    "Sends no requests. Prints keys, indexes, expiry (ttl), stream, point-in-time recovery, deletion protection and capacity mode. A stream is printed if the model's settings ask for it, or if the model leaves facts to it. Settings that the model does not name are left out. The table is retained when the stack is deleted. With --json, --cloudformation prints JSON instead of YAML. A file for NoSQL Workbench has example items of each kind; edgetable init --from-workbench reads it.",
+    "Sends no requests. Prints keys, indexes, expiry (ttl), stream, point-in-time recovery, deletion protection and capacity mode. A stream is printed if the model's settings ask for it, or if the model has facts that the stream maintains. Settings that the model does not name are left out. The table is retained when the stack is deleted. With --json, --cloudformation prints JSON instead of YAML. A file for NoSQL Workbench has example items of each kind; edgetable init --from-workbench reads it.",
   options: [
     ...names.map((name) => ({ flags: `--${name}`, text: FORMS[name].says })),
     {

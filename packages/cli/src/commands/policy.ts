@@ -162,7 +162,7 @@ export const policyCommand: CommandSpec = defineCommand<Options>({
         );
       note(
         call,
-        "Scan is not allowed: it names no key. Edgetable's own items are shared by all tenants: unique values of one can be asked for by another.",
+        "Scan is not allowed: it names no key. All tenants share Edgetable's own items: a tenant can find out whether another one has a unique value.",
       );
       note(call, 'Keys write characters up to "$" in ids as two: give tenants ids without them.');
     }

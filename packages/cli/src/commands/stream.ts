@@ -112,7 +112,7 @@ const printLetter = ({ io, style }: Invocation<LetterOptions>, { id, handler, er
 const listCommand = defineCommand<LetterOptions>({
   name: "list",
   summary: "List the records that kept failing, with the reason",
-  options: [{ flags: "--limit <n>", text: "at most so many (default: 100)", parse: wholeNumber(1000) }],
+  options: [{ flags: "--limit <n>", text: "the most letters to list (default: 100)", parse: wholeNumber(1000) }],
   examples: ["edgetable stream dead-letters list", "edgetable stream dead-letters list --json"],
   run: (call) =>
     withGraph(call, async (db): Promise<ExitCode> => {
@@ -127,7 +127,7 @@ const listCommand = defineCommand<LetterOptions>({
 
 const replayCommand = defineCommand<LetterOptions>({
   name: "replay",
-  summary: "Hand dead letters to their handlers again; those that succeed are deleted",
+  summary: "Pass dead letters to their handlers again, and delete those that succeed",
   arguments: "[letters...]",
   options: [{ flags: "--all", text: "replay all of them" }],
   examples: ["edgetable stream dead-letters replay --all", "edgetable stream dead-letters replay ID"],
@@ -166,25 +166,28 @@ const discardCommand = defineCommand({
 const deadLettersCommand: CommandSpec = {
   name: "dead-letters",
   summary: "List, replay or delete the records that kept failing",
-  description: "A record whose handler keeps failing is put aside in the table, so that it does not hold up the others.",
+  description: "If the handler of a record keeps failing, the record is stored in the table, so that it does not block the others.",
   commands: [listCommand, replayCommand, discardCommand],
 };
 
 export const streamCommand: CommandSpec = defineCommand<Options>({
   name: "stream",
   group: "Data:",
-  summary: "Read the table's stream: keep derived attributes, call your handlers",
+  summary: "Read the table's stream: maintain derived attributes and call your handlers",
   description:
-    'Keeps the attributes whose freshness is "stream", and calls the handlers that the model file exports as `streamHandlers`. Runs until it is interrupted. Several processes share the work and take over from one that died; checkpoints are in the table. The table\'s stream must be on: edgetable table create --stream.',
+    'Maintains the attributes whose freshness is "stream", and calls the handlers that the model file exports as `streamHandlers`. Runs until it is interrupted. Several processes share the work, and take over from a process that died; checkpoints are in the table. The table\'s stream must be on: edgetable table create --stream.',
   options: [
     {
       flags: "--from <where>",
-      text: "where a stream begins that nobody has read: trim-horizon (up to 24 hours ago) or latest (default: trim-horizon)",
+      text: "where to begin if no consumer of this name has read the stream: trim-horizon (up to 24 hours ago) or latest (default: trim-horizon)",
       choices: ["trim-horizon", "latest"],
     },
-    { flags: "--name <name>", text: "share the work with processes of this name; those of another read everything (default: default)" },
-    { flags: "--idle <seconds>", text: "stop after so long without changes (default: never)", parse: wholeNumber(1_000_000) },
-    { flags: "--lease <seconds>", text: "take over from a dead process after so long (default: 10)", parse: wholeNumber(600) },
+    {
+      flags: "--name <name>",
+      text: "share the work with processes of this name; processes of another name read the whole stream (default: default)",
+    },
+    { flags: "--idle <seconds>", text: "stop after this time without changes (default: never)", parse: wholeNumber(1_000_000) },
+    { flags: "--lease <seconds>", text: "take over from a dead process after this time (default: 10)", parse: wholeNumber(600) },
   ],
   examples: [
     "edgetable stream",

@@ -474,7 +474,7 @@ test("the printed text names the link, the table and the model, and no request p
   const { out, err } = await ended;
   expect(out).toContain(`studio  ${link}`);
   expect(out).toContain("table   Education (127.0.0.1:");
-  expect(err).toBe("Whoever has the link can read the table until the studio stops. Press Ctrl-C to stop it.\nStopped.\n");
+  expect(err).toBe("Anyone with the link can read the table until the studio stops. Press Ctrl-C to stop it.\nStopped.\n");
 });
 
 test("the changes of a table, its jobs and dead letters, a migration and a verification, without a write", async () => {

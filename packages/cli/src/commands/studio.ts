@@ -153,7 +153,7 @@ export const studioCommand: CommandSpec = defineCommand<Options>({
         ] as const;
         io.out.write(`${renderPairs(pairs, io.out.columns, style)}\n`);
         const may = options.write ? "read and change" : "read";
-        note(call, `Whoever has the link can ${may} the table until the studio stops. Press Ctrl-C to stop it.`);
+        note(call, `Anyone with the link can ${may} the table until the studio stops. Press Ctrl-C to stop it.`);
       }
       if (options.open) openLink(call, studio.oneTimeLink());
       await untilAborted(io.signal);

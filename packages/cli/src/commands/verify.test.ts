@@ -61,7 +61,7 @@ test("reports what differs, prints the writes of a repair, and repairs", async (
   expect(code).toBe(1);
   expect(out).toContain('drift  1 time  an attribute that repeats a value of the key and differs from it\n  PK = "USER#7", SK = "USER": ');
   expect(out).toContain("oneSided  1 time  an edge with only one of its two copies\n");
-  expect(out).toContain("unclaimed  12 times  an item that nothing in the model claims\n");
+  expect(out).toContain("unclaimed  12 times  an item that the model does not describe\n");
   expect(out.match(/PK = "ORDER#/g)).toHaveLength(10);
   expect(out).toContain("  … and 2 more\n");
   expect(out.trimEnd().split("\n").at(-1)).toBe("Shop: 14 findings in 613 items");
@@ -109,7 +109,7 @@ test("keeps the state of a job in a file until it has ended", async () => {
 test("stops after about --limit items, and reads no faster than --units a second", async () => {
   const began = performance.now();
   const { out, err } = await verify("--units", "10", "--limit", "400");
-  expect(out).toMatch(/^Shop: nothing found in \d+ items, looked at alone\n$/);
+  expect(out).toMatch(/^Shop: nothing found in \d+ items, each checked by itself\n$/);
   const units = Number(/([\d.]+) RCU/.exec(err)?.[1]);
   // The last page is not waited for.
   expect(performance.now() - began).toBeGreaterThan((units / 10) * 1000 - 1500);
@@ -119,7 +119,7 @@ test.each([
   [["--dry-run"], "--dry-run needs --repair"],
   [["--state", "x"], "--state needs --job"],
   [["--delete-orphans"], "--delete-orphans needs --repair"],
-  [["--repair", "--limit", "5"], "--limit looks at items alone"],
+  [["--repair", "--limit", "5"], "--limit checks items by themselves"],
   [["--differing", "perhaps"], "report, keep, mend"],
 ])("refuses %j", async (argv, message) => {
   expect(await verify(...argv)).toMatchObject({ code: 2, err: expect.stringContaining(message) });

@@ -87,7 +87,7 @@ const printKind = ({ io, style }: Invocation<Options>, { kind, what, isHarmless,
 /** The last line. */
 const verdict = (table: string, { items, kinds, unsettled }: VerifyReport, isPart: boolean): string => {
   const found = total(kinds, "count");
-  const of = `${thousands(items, "item")}${isPart ? ", looked at alone" : ""}`;
+  const of = `${thousands(items, "item")}${isPart ? ", each checked by itself" : ""}`;
   const moving = unsettled > 0 ? `; ${thousands(unsettled, "item")} kept changing` : "";
   if (found === 0) return `${table}: nothing found in ${of}${moving}`;
   const repaired = total(kinds, "repaired");
@@ -101,28 +101,28 @@ const checkOptions = ({ repair, dryRun, deleteOrphans, limit, job, state }: Opti
   if (dryRun && !repair) throw usageError("--dry-run needs --repair.");
   if (deleteOrphans && !repair) throw usageError("--delete-orphans needs --repair.");
   if (state !== undefined && job === undefined) throw usageError("--state needs --job.");
-  if (repair && limit !== undefined) throw usageError("--limit looks at items alone, and --repair needs the whole table.");
+  if (repair && limit !== undefined) throw usageError("--limit checks items by themselves, and --repair needs the whole table.");
 };
 
 export const verifyCommand: CommandSpec = defineCommand<Options>({
   name: "verify",
   group: "Data:",
-  summary: "Compare every stored item with the model, and repair what differs",
+  summary: "Compare every stored item with the model, and repair differences",
   description:
-    "Scans the table for edges of which one copy is missing or differs, edges and parts without their node, wrong index keys, shards, counts and unique markers, items that nothing in the model claims, values that their schema refuses, and leftovers. Judges each by consistent reads, so writers may go on. Exits with 1 if it finds something; what is harmless counts only with --strict.\n\nA scan costs half a read unit per 4 KB, twice if items disagree. --repair writes on condition that everything is as it was read, and never deletes data, unless you also pass --delete-orphans.",
+    "Scans the table for edges whose copies are missing or differ, edges and parts without their node, wrong index keys, shards, counts and unique markers, items that the model does not describe, values that their schema refuses, and leftovers. Checks each finding with consistent reads, so programs may keep writing. Exits with 1 if it finds something; harmless findings count only with --strict.\n\nA scan costs half a read unit per 4 KB, and twice that if items disagree. --repair writes only if the items are unchanged since they were read. It never deletes data, unless you also pass --delete-orphans.",
   options: [
-    { flags: "--repair", text: "mend what can be mended" },
+    { flags: "--repair", text: "repair what can be repaired" },
     { flags: "--dry-run", text: "with --repair: print the writes and send none" },
     {
       flags: "--delete-orphans",
-      text: "with --repair: also delete edges and parts without their node, items that nothing claims, and abandoned jobs",
+      text: "with --repair: also delete edges and parts without their node, items that the model does not describe, and abandoned jobs",
     },
     {
       flags: "--differing <how>",
-      text: "copies of an edge with different values: report them, keep them (written with `reverse`), or mend the second copy (default: report)",
+      text: "copies of an edge with different values: report them, keep them (written with `reverse`), or correct the second copy (default: report)",
       choices: ["report", "keep", "mend"],
     },
-    { flags: "--units <n>", text: "read units per second (default: as fast as it goes)", parse: wholeNumber(10_000_000) },
+    { flags: "--units <n>", text: "read units per second (default: as fast as possible)", parse: wholeNumber(10_000_000) },
     { flags: "--limit <n>", text: "stop after about this many items, and check each by itself", parse: wholeNumber(1_000_000_000) },
     {
       flags: "--segments <n>",
@@ -132,12 +132,12 @@ export const verifyCommand: CommandSpec = defineCommand<Options>({
     { flags: "--examples <n>", text: "findings to print of each kind (default: 10)", parse: wholeNumber(100_000) },
     {
       flags: "--stale-after <s>",
-      text: "seconds for which what the stream keeps must stay wrong to be a finding (default: 10)",
+      text: "seconds for which an attribute that the stream maintains must stay wrong to be a finding (default: 10)",
       parse: wholeNumber(600),
     },
-    { flags: "--job <name>", text: "resumable: the same command goes on where this one was cut off" },
+    { flags: "--job <name>", text: "make the run resumable: if it is interrupted, the same command continues it" },
     { flags: "--state <file>", text: "with --job: where to keep its state (default: in the folder of temporary files)" },
-    { flags: "--strict", text: "exit with 1 for what is harmless, too" },
+    { flags: "--strict", text: "exit with 1 for harmless findings, too" },
   ],
   examples: [
     "edgetable verify",
@@ -179,7 +179,7 @@ export const verifyCommand: CommandSpec = defineCommand<Options>({
         progress.clear();
         if (options.json) printJson(call, { table: db.catalog.table, ...report, ...(dryRun && { writes: planned }) });
         else {
-          if (planned.length > 0) io.out.write("Each is sent on condition that everything is as it was read.\n\n");
+          if (planned.length > 0) io.out.write("Each write is sent on condition that the items are unchanged.\n\n");
           for (const one of report.kinds) printKind(call, one);
           io.out.write(`${verdict(db.catalog.table, report, limit !== undefined)}\n`);
         }

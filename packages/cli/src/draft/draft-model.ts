@@ -166,7 +166,7 @@ export const draftModel = (sampled: SampledTable): DraftReport => {
     ...(found.way.sharedIds
       ? ["sharedIds: items of two types have keys of one form; the draft takes ids to be unique across the types."]
       : []),
-    ...(found.way.typed ? [] : ["Items of different types have keys of one form, so that the attribute of the type is one like others."]),
+    ...(found.way.typed ? [] : ["Items of different types have keys of the same form, so the type attribute is treated like any other."]),
   ];
   const items = table.items.length;
   const unread = found.graph === undefined ? items : found.misfits.filter(({ problem }) => problem !== undefined).length;

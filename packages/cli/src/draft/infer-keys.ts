@@ -487,7 +487,7 @@ export const inferKeys = (
         sparse: missingAt(column.texts).length > 0,
       });
   }
-  const alone = items.length === 1 ? ["the sample has one such item, so that fixed words and values are told apart by their looks."] : [];
+  const alone = items.length === 1 ? ["the sample has one such item, so the draft guesses which words of its key are fixed."] : [];
   return {
     templates: [...templates.values()],
     fields: withDigits(state.fields, state.names),

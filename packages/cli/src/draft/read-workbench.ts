@@ -84,7 +84,7 @@ export const readWorkbench = (content: string, name: string | undefined): Sample
   const table = tableOf(found);
   if (table.items.length === 0)
     throw usageError(
-      `The table "${table.name}" has no sample data (TableData), so that there is nothing to draft from. Add a few items of each kind in Workbench.`,
+      `The table "${table.name}" has no sample data (TableData), so there is nothing to draft from. Add a few items of each kind in Workbench.`,
     );
   return table;
 };

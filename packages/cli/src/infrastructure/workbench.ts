@@ -27,7 +27,7 @@ export const workbench = (catalog: Catalog, capacity: Capacity | undefined, now:
   const several = catalog.indexes.find(({ partitionKeys, sortKeys }) => partitionKeys.length > 1 || sortKeys.length > 1);
   if (several)
     throw usageError(
-      `The index "${several.name}" has a key of several attributes, for which a data model of NoSQL Workbench has no place. Print the table with --cloudformation, --cdk or --terraform.`,
+      `The index "${several.name}" has a key of several attributes, which a data model of NoSQL Workbench cannot contain. Print the table with --cloudformation, --cdk or --terraform.`,
     );
   const items = exampleItems(catalog);
   const keys = input.KeySchema.map(({ AttributeName }) => AttributeName);

@@ -16,7 +16,7 @@ export const parseDelimiter = (text: string): string => {
 /** The option `--missing`, of every command that reads CSV. */
 export const missingOption: { readonly flags: string; readonly text: string; readonly parse: typeof collect } = {
   flags: "--missing <text>",
-  text: "a cell that means no value, such as NA or NULL, beside an empty one; can be repeated",
+  text: "a cell that means no value, such as NA or NULL, in addition to an empty cell; can be repeated",
   parse: collect,
 };
 
@@ -37,10 +37,14 @@ async function* recordsOf(open: OpenInput, { separator: delimiter, missing }: Cs
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    throw new EdgetableError("grid.invalidCsv", `Line ${String(error["lines"])} is no CSV: ${error.message}. Nothing behind it was read.`, {
-      cause: error,
-      details: { line: error["lines"] },
-    });
+    throw new EdgetableError(
+      "grid.invalidCsv",
+      `Line ${String(error["lines"])} is not valid CSV: ${error.message}. The rest was not read.`,
+      {
+        cause: error,
+        details: { line: error["lines"] },
+      },
+    );
   } finally {
     input.destroy();
   }

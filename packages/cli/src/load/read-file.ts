@@ -102,7 +102,7 @@ const groupsIn = (value: unknown): Readonly<Record<string, Row>> => {
   if (!isRow(value) || Object.keys(value).length === 0) throw invalidFile(FORMS);
   for (const [name, lists] of Object.entries(value)) {
     if (!(groups as readonly string[]).includes(name)) throw invalidFile(`It has "${name}".${didYouMean(name, groups)} ${FORMS}`);
-    if (!isRow(lists)) throw invalidFile(`Its "${name}" is no object with a list for each name. ${FORMS}`);
+    if (!isRow(lists)) throw invalidFile(`Its "${name}" is not an object with a list for each name. ${FORMS}`);
   }
   return value as Readonly<Record<string, Row>>;
 };

@@ -95,7 +95,7 @@ const referenceOf = async ({ nodes }: UntypedDb["catalog"], node: string, text: 
     if (isJson) id = fromJson(text);
   } catch {
     throw usageError(
-      `"${text}" is no JSON. Give the id as an object, such as ${toExactJson(Object.fromEntries(idFields.map((name) => [name, "…"])))}.`,
+      `"${text}" is not JSON. Give the id as an object, such as ${toExactJson(Object.fromEntries(idFields.map((name) => [name, "…"])))}.`,
     );
   }
   return (isJson ? id : await fitTexts(definition?.schema, id as Row, new Set(idFields))) as FieldInput;

@@ -365,7 +365,7 @@ export const importRows = async (db: UntypedDb, body: unknown, signal: AbortSign
       info: true,
     }) as unknown as readonly CsvRecord[];
   } catch (error) {
-    throw usageError(`The file is no CSV: ${error instanceof Error ? error.message : String(error)}.`);
+    throw usageError(`The file is not valid CSV: ${error instanceof Error ? error.message : String(error)}.`);
   }
   const { schema } = db.catalog.nodes[type]?.definition ?? {};
   const lines: number[] = [];

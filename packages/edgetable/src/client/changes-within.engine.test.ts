@@ -94,7 +94,7 @@ test("a missing parent, a misspelt member and a value of the wrong type are name
   await db.shop.create({ shopId: "2", name: "bare" }).orThrow();
   const other = { shopId: "2" };
   await expect(db.shop.update(other, { set: { "address.city": "x" } }).orThrow()).rejects.toThrow(
-    '"address.city" cannot be changed (set): the item has no "address". DynamoDB makes no parents of a path: set "address" whole, to an object.',
+    '"address.city" cannot be changed (set): the item has no "address". DynamoDB does not create the parents of a path: set the whole "address", to an object.',
   );
   await expect(db.shop.update(other, { add: { "stats.visits": 1 } }).orThrow()).rejects.toThrow('the item has no "stats"');
   await expect(db.transact([db.shop.update(other, { set: { "tags[0]": "x" } }), db.shop.delete(id)]).orThrow()).rejects.toThrow(

@@ -256,7 +256,7 @@ export const ownKey = ({ name, key: fields }: EdgeEntry, options: KeyOption): Ro
   if (stray !== undefined)
     throw new EdgetableError(
       "plan.invalidOption",
-      `"${stray}" is of the own key of "${name}": give it as the option { key: { ${fields.join(", ")} } }.`,
+      `"${stray}" belongs to the key of "${name}": give it as the option { key: { ${fields.join(", ")} } }.`,
       {
         details: { option: stray },
       },

@@ -175,7 +175,7 @@ export const explainDeletion = (catalog: Catalog, write: DeleteWrite, { indexLag
   }
   if (plan.marks)
     notes.push(
-      "marks the node first, in a transaction with the job's state: from then on nothing can be linked to it, and reads still give it until it goes",
+      "marks the node first, in a transaction with the job's state: from then on nothing can be linked to it, and reads still return it until it is deleted",
     );
   for (const { part, sweeps } of plan.parts) {
     const { definition, shape } = defined(catalog.parts[part], part);
@@ -183,7 +183,7 @@ export const explainDeletion = (catalog: Catalog, write: DeleteWrite, { indexLag
       `marks each "${part}" as it does the node, and removes its edges before it: ${assumedParts({ definition })} expected, ${unitsText(writeUnits(shape.bytes))} to mark and ${sweeps.length} ${sweeps.length === 1 ? "request" : "requests"} to find the edges of each`,
     );
   }
-  if (plan.lags) notes.push(`waits ${indexLag} ms before it reads an index, so that what was linked before the mark is seen`);
+  if (plan.lags) notes.push(`waits ${indexLag} ms before it reads an index, so that it finds what was linked before the mark`);
   notes.push(
     "with up to 100 items everything goes in one transaction; with more, a job removes edges and parts and the node last, and can be resumed; what it writes is not in the prediction",
   );

@@ -105,7 +105,7 @@ const nodesOf = async (
   if (by && !tooMany) {
     throw new EdgetableError(
       by === "time" ? "execute.timeout" : "plan.invalidOption",
-      `The ${by} of the feed's budget ended before the nodes were known whose edges it merges. Give it more ${by}.`,
+      `The feed's budget of ${by} ended before the walk had found the nodes. Give it more ${by}.`,
       { details: { budget: by } },
     );
   }

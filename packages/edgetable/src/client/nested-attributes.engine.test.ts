@@ -80,7 +80,7 @@ test("a path names an attribute of the schema, and has a form", async () => {
   const check = (filter: object) => () => db.shop.check({ shopId: "1" }, { if: filter });
   expect(check({ "adress.city": "x" })).toThrow(/"adress" is not an attribute of "shop"\. Did you mean "address"\?/);
   for (const path of ["address..city", "tags[x]", "tags[0", ".city", "tags[-1]", 'address["post.code]'])
-    expect(check({ [path]: "x" })).toThrow(/is no path within an attribute\. Write "address\.city"/);
+    expect(check({ [path]: "x" })).toThrow(/is not a path within an attribute\. Write "address\.city"/);
   expect(() => db.near.getMany({ shopId: "1" }, [{ shopId: "2" }], { where: { "rout.metres": 1 } as never })).toThrow(
     /"rout" is not an attribute/,
   );
@@ -117,7 +117,7 @@ test("a name in brackets is any text, as it is or with JSON's escapes", async ()
       await db.box.update({ id: "1" }, { set: { [path]: "v" } } as never).orThrow();
     }
   for (const path of ['m["\\x"]', 'm["\\u12"]', 'm[""]', 'm["a" ]', 'm["a""b"]', 'm["a', 'm["\\"]']) {
-    const refused = { code: "plan.invalidOption", message: expect.stringContaining("is no path within an attribute") as unknown };
+    const refused = { code: "plan.invalidOption", message: expect.stringContaining("is not a path within an attribute") as unknown };
     await expect((async () => db.box.check({ id: "1" }, { if: { [path]: "v" } } as never))()).rejects.toMatchObject(refused);
     await expect((async () => db.box.update({ id: "1" }, { set: { [path]: "v" } } as never))()).rejects.toMatchObject(refused);
     await expect(

@@ -121,7 +121,7 @@ test("what needs an item of its own beside a node is refused in a table without 
   expect(messages(() => defineGraph({ table: "Users", nodes: { user }, parts: { note: noteOf }, layout }))).toBe(
     [
       "The model has a mistake:",
-      '- parts.note: the table has no sort key, so that "note" would replace its "user". Give the layout a sortKey, or declare "note" as a node with a reference to "user".',
+      '- parts.note: the table has no sort key, so "note" would replace its "user". Give the layout a sortKey, or declare "note" as a node with a reference to "user".',
     ].join("\n"),
   );
   expect(
@@ -129,7 +129,7 @@ test("what needs an item of its own beside a node is refused in a table without 
   ).toBe(
     [
       "The model has a mistake:",
-      '- edges.knows: the table has no sort key, so that an edge needs its own partition key with both its ends: {to.id} is not in it. Give layout.edges.knows.keys.Id a template such as "knows#{from}#{to}", store the edge as a "reference", or give the layout a sortKey.',
+      '- edges.knows: the table has no sort key, so an edge needs its own partition key with both its ends: {to.id} is not in it. Give layout.edges.knows.keys.Id a template such as "knows#{from}#{to}", store the edge as a "reference", or give the layout a sortKey.',
     ].join("\n"),
   );
 });

@@ -76,6 +76,6 @@ test("every call that addresses an edge takes its own key as the option `key`", 
     () => untyped.grants["getMany"]!(ann, [bob], key),
     () => (db.user(ann) as never as (typeof untyped)["grants"])["has"]!("grants", bob, key),
   ];
-  for (const call of calls) expect(call).toThrow('"by" is of the own key of "grants": give it as the option { key: { by, at } }.');
+  for (const call of calls) expect(call).toThrow('"by" belongs to the key of "grants": give it as the option { key: { by, at } }.');
   expect(() => untyped.grants["unlink"]!(ann, bob, { key: { by: "x" } })).toThrow('"at"');
 });

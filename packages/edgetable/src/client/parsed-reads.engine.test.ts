@@ -252,6 +252,6 @@ test("an asynchronous schema is refused, and writes store what they are given", 
   await db.item.create({ itemId: "1" }).orThrow();
   await expect(db.item.get({ itemId: "1" }).run()).rejects.toMatchObject({
     code: "schema.failed",
-    message: expect.stringContaining('reads: "parsed" takes schemas that answer at once'),
+    message: expect.stringContaining('reads: "parsed" takes only synchronous schemas'),
   });
 });

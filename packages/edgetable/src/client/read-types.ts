@@ -245,7 +245,7 @@ type Leading<Id> = Partial<Id>;
 export type UniqueValue<Unique, Row> = Unique extends keyof Row
   ? { readonly [Field in Unique]: NonNullable<Row[Field]> }
   : "This node type declares no unique attribute: declare unique, or search it by find().";
-type NoFields = "The node type has no fields of users: declare them with fields: { of: … }.";
+type NoFields = "The node type has no user-defined fields: declare them with fields: { of: … }.";
 
 /** What is asked for one parent, the node type that the fields belong to. */
 type FieldsOfParent<N extends Nodes, Of, Api> = [Of] extends [never]

@@ -124,7 +124,7 @@ export const resumeJob = async (driver: WriteDriver, id: string, options: Resume
   if (job.kind === "custom") throw mismatch(id, "is a job of your own: resume it by the same db.jobs.run(id, options, work).");
   if (job.kind === "verify") throw mismatch(id, "verifies the table: resume it by the same verify(db, { job }).");
   if (job.kind === "migrate") throw mismatch(id, "migrates the table: resume it by db.migrations.run().");
-  if (job.kind === "stream") throw mismatch(id, "is a stream consumer's position: any consumer of that name goes on from it.");
+  if (job.kind === "stream") throw mismatch(id, "is a stream consumer's position: any consumer of that name continues from it.");
   return job.kind === "copy" ? resumeCopies(driver, job, options) : resumeDeletion(driver, job, options);
 };
 

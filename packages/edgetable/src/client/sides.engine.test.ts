@@ -56,7 +56,7 @@ test("an attribute that is on the other side alone is refused: it looked as if n
   const [out, back] = [db.branch(branch).out("lends"), db.reader(reader).in("lends")];
   const asked = async (ask: () => PromiseLike<unknown>): Promise<unknown> => ask();
   await expect(asked(() => out.where({ label: "good" }).edges())).rejects.toThrow(
-    '"label" of "lends" is on the copy that lies with the edge\'s target alone, and this one lies with "branch". Name it in sides.from, or ask from the other end.',
+    '"label" of "lends" is only in the copy at the edge\'s target, and this read uses the copy at "branch". Name it in sides.from, or ask from the other end.',
   );
   await expect(asked(() => out.where({ label: { exists: false } }).count())).rejects.toThrow(refused("label"));
   await expect(asked(() => out.where({ label: { in: ["good"] } }).nodes())).rejects.toThrow(refused("label"));

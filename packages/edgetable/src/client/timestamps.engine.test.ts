@@ -319,16 +319,16 @@ test("a model that gains times later reads rows without them, and its migration 
   await before.knows.link({ id: "a" }, { id: "b" }, {}).orThrow();
 
   expect((await connect(true).migrations.plan()).notes[0]).toBe(
-    'Rows of "user" that are there already keep no "created", and get none. Declare optional: true in timestamps, so that the type says so.',
+    'Existing rows of "user" have no "created", and do not get it. Declare optional: true in timestamps, so that the type says so.',
   );
   const db = connect({ optional: true });
   const plan = await db.migrations.plan();
   expect(plan.steps.map(({ kind }) => kind)).toEqual(["record"]);
   expect(plan.notes).toEqual([
-    'Rows of "user" that are there already keep no "created", and get none.',
-    'Rows of "user" that are there already get "modified" with their next change.',
-    'Rows of "knows" that are there already keep no "created", and get none.',
-    'Rows of "knows" that are there already get "modified" with their next change.',
+    'Existing rows of "user" have no "created", and do not get it.',
+    'Existing rows of "user" get "modified" with their next change.',
+    'Existing rows of "knows" have no "created", and do not get it.',
+    'Existing rows of "knows" get "modified" with their next change.',
   ]);
   await db.migrations.run({ share: 100, indexLag: 0 });
   expect(await db.user.get({ id: "a" })).toEqual({ id: "a", name: "Ann" });

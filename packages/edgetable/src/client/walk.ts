@@ -189,7 +189,9 @@ export class WalkQuery {
   except(nodes: Excluded<Row>): WalkQuery {
     if (nodes === "passed") return this.#step({ kind: "exceptPassed" });
     if (nodes === "start" && this.#state.search)
-      throw invalid('A walk from the rows of a search has no one start. except("passed") leaves out every node from which it has gone on.');
+      throw invalid(
+        'A walk from the rows of a search has many starts. except("passed") excludes every node from which it has already continued.',
+      );
     const refs = nodes === "start" ? [{ type: this.#state.node, id: this.#state.id }] : this.#refs(nodes);
     return this.#step({ kind: "except", slot: this.#state.values.length }, [refs]);
   }
@@ -366,7 +368,7 @@ export class WalkQuery {
     const edges = hops.flatMap((step) => (step.kind === "hop" ? step.edges : []));
     if (edges.length === 0)
       throw invalid(
-        `${by}() gathers along the edges after the last dedupe(), and there is no such edge. Call dedupe() before a hop, or leave it out.`,
+        `${by}() aggregates over the edges after the last dedupe(), and there is no such edge. Call dedupe() before a hop, or leave it out.`,
       );
     edgesWith(edges, (edge) => checkEdgeFields(this.#driver, edge, [field]));
     return this.#call({

@@ -34,7 +34,7 @@ export const outcomeOfFailure = (failed: FailedWrite | undefined, cost: NotWritt
   if (!failed) return { ok: false, reason: "rolledBack", cost };
   const { failure, current } = failed;
   if (failure.reason === "staleRead" || failure.reason === "beingDeleted")
-    throw new EdgetableError("invariant", `${failure.reason} is no outcome: a defect of edgetable`);
+    throw new EdgetableError("invariant", `${failure.reason} is not an outcome: a defect of edgetable`);
   return { ok: false, ...failure, ...(current ? { current } : {}), cost };
 };
 

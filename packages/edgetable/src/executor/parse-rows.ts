@@ -35,7 +35,7 @@ const resultOf = (schema: AnySchema, value: unknown, what: string): SchemaResult
   if (!(result instanceof Promise) && result.issues) result = askInOtherForms((other) => ask(schema, other, what), value, result);
   if (!(result instanceof Promise)) return result;
   result.catch(() => undefined);
-  throw new EdgetableError("schema.failed", `The schema of ${what} is asynchronous: reads: "parsed" takes schemas that answer at once.`, {
+  throw new EdgetableError("schema.failed", `The schema of ${what} is asynchronous: reads: "parsed" takes only synchronous schemas.`, {
     details: { of: what },
   });
 };

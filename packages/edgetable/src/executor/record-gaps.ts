@@ -52,7 +52,7 @@ export const checkForms = ({ catalog }: Session, { current, migration }: ModelRe
     const { says, definition, attribute } = unread;
     throw new EdgetableError(
       "plan.unreadForm",
-      `${says}, and this model does not read that. Deploy a model with it in renamed or retyped, or the model that the table follows.`,
+      `${says}, and this model does not read that. Deploy a model that names it in renamed or retyped, or the model that the table follows.`,
       { details: { table: catalog.table, definition, attribute } },
     );
   }

@@ -219,7 +219,7 @@ export const limitConcurrency = (limit: number, effects: Effects): Gate => {
           one,
           new EdgetableError(
             "execute.timeout",
-            `${one.operation} was not sent: the call's time was over while ${limit} other requests were under way. Give it more time (deadline), or connect with a higher concurrency.`,
+            `${one.operation} was not sent: the call's time was over while ${limit} other requests were in progress. Give it more time (deadline), or connect with a higher concurrency.`,
             { details: { ambiguous: false }, retryable: true },
           ),
         );

@@ -55,7 +55,7 @@ test("a field is given another type: values are listed that would be lost, and t
   expect(await fields.retype("size", number, { dryRun: true })).toMatchObject({ values: 4, lost: 1, losses });
   await expect(fields.retype("size", number, quick).report()).rejects.toMatchObject({
     code: "grid.lostValues",
-    message: expect.stringContaining('1 of 4 values of the text field "Size" (size) are nothing of the type number: "tbd"') as unknown,
+    message: expect.stringContaining('1 of 4 values of the text field "Size" (size) do not fit the type number: "tbd"') as unknown,
     details: { lost: 1, values: 4, losses },
   });
   expect(await fields.list()).toMatchObject([{ type: "text" }]);
@@ -134,7 +134,7 @@ test("a job that is cut off leaves a field that is shown, not sorted by, and res
   await expect(sorted()).rejects.toMatchObject({ code: "grid.retyping", retryable: true });
   await expect(fields.retype("size", { type: "boolean" }, quick).report()).rejects.toMatchObject({
     code: "grid.retyping",
-    message: expect.stringContaining("is being changed to number. Resume that change first") as unknown,
+    message: expect.stringContaining("is being changed to number. First resume that change") as unknown,
   });
   expect((await grid.page()).items.map(({ cells }) => cells["size"])).toEqual([3, 2, 1].map((value) => ({ type: "number", value })));
   await set(1, 5);

@@ -184,7 +184,7 @@ const checkAll = async (change: Change, to: Field): Promise<void> => {
   const shown = losses.slice(0, 3).map(({ row, value }) => `${jsonText(value)} of ${jsonText(row)}`);
   throw new EdgetableError(
     "grid.lostValues",
-    `${lost} of ${values} values of the ${field.type} field "${field.name}" (${field.fieldId}) are nothing of the type ${to.type}: ${shown.join(", ")}${lost > shown.length ? " and others" : ""}. Correct them, or remove them with { losing: "remove" }. Nothing was changed.`,
+    `${lost} of ${values} values of the ${field.type} field "${field.name}" (${field.fieldId}) do not fit the type ${to.type}: ${shown.join(", ")}${lost > shown.length ? " and others" : ""}. Correct them, or remove them with { losing: "remove" }. Nothing was changed.`,
     { details: { field: field.fieldId, from: field.type, to: to.type, lost, values, losses } },
   );
 };
@@ -273,7 +273,7 @@ export const retypeField = async (
   if (wanted && !isSameType(wanted, to))
     throw new EdgetableError(
       "grid.retyping",
-      `"${field.name}" (${field.fieldId}) is being changed to ${wanted.type}. Resume that change first, by the same call.`,
+      `"${field.name}" (${field.fieldId}) is being changed to ${wanted.type}. First resume that change with the same call.`,
       { retryable: true, details: { field: field.fieldId } },
     );
   const what = { ask, what: "retype", fingerprint: exactText(given).slice(0, 1000), at: list.storage.at };

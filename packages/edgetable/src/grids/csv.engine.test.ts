@@ -193,7 +193,7 @@ describe("an import", () => {
       type: "date",
       value: "soon",
       problem: "value",
-      message: '"soon" is no value of the date field "Start"',
+      message: '"soon" is not a value of the date field "Start"',
     });
     expect(plan.misfits[2]?.message).toBe("it has 4 cells, the header has 5");
     expect(await failure(grid.importCsv(records).run())).toMatchObject({
@@ -213,7 +213,7 @@ describe("an import", () => {
     const { misfits } = await grid.importCsv([["issueId", "num", "name", "state", "Remarks"], ...rows], { dryRun: true });
     expect(misfits.map(({ message }) => message)).toEqual([
       expect.stringMatching(/^"x+…" has more than 100000 bytes, too many for the text field "Remarks"$/),
-      expect.stringMatching(/ is no value of the text field "Remarks"$/),
+      expect.stringMatching(/ is not a value of the text field "Remarks"$/),
     ]);
   });
 

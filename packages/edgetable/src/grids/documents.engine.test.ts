@@ -80,7 +80,7 @@ test("a row of 400 values is written by one conditional UpdateItem, and read wit
   expect(page.requests.map(({ operation }) => operation)).toEqual(["BatchGetItem", "Query", "BatchGetItem", "Query", "BatchGetItem"]);
   expect(page.value.items.map(({ cells: shown }) => Object.keys(shown).length)).toEqual([400, 0]);
   const { notes } = await grid.sort("field:f3").page().explain();
-  expect(notes.join()).toContain("the stream's processor brings values into the index");
+  expect(notes.join()).toContain("the stream's processor updates the index");
 }, 120_000);
 
 test("two writers of one row lose nothing, and a row beyond 400 KB is refused whole", async () => {

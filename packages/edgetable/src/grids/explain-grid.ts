@@ -39,7 +39,7 @@ export const explainPage = (
     notes.push(`shows ${more} fields: reads the values of each row by a Query, which takes fewer read units than so many keys`);
   if (usesDocuments(list.storage))
     notes.push(
-      "the stream's processor brings values into the index: a row whose value changed a moment ago may be missing from the order of that value until then; what is shown and what filters check is read from the row's own document",
+      "the stream's processor updates the index: a row whose value has just changed may be missing from the order of that value until then; shown values and filters are read from the row's own document",
     );
   const [first, second] = resolved.sort;
   if (first && second)

@@ -89,7 +89,7 @@ export const fieldIn = (list: FieldList, fieldId: string): StoredField => {
       );
   throw new EdgetableError(
     "grid.unknownField",
-    `There is no field ${jsonText(fieldId)} in ${jsonText(list.parent)}.${mend} It may have been deleted meanwhile: list() tells which there are.`,
+    `There is no field ${jsonText(fieldId)} in ${jsonText(list.parent)}.${mend} It may have been deleted: list() returns those that exist.`,
     {
       details: { field: fieldId, parent: list.parent },
     },

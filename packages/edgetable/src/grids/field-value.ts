@@ -361,7 +361,7 @@ export const readText = (catalog: Catalog, field: Field, text: string): FieldInp
 /** Why a text is no value of a field, as the end of a sentence. */
 export const unfitText = ({ type, name }: Field, text: string): string => {
   const field = `the ${type} field ${jsonText(name)}`;
-  return type === "text" && isTooLong(text) ? `has more than ${MOST_BYTES} bytes, too many for ${field}` : `is no value of ${field}`;
+  return type === "text" && isTooLong(text) ? `has more than ${MOST_BYTES} bytes, too many for ${field}` : `is not a value of ${field}`;
 };
 
 /** A value of one field as a value of another type; undefined where it does not survive. */

@@ -181,7 +181,7 @@ const importCall = (model: GridModel, { id, steps, args }: GridAsk): Make => {
   const parent = parentId(model, id);
   const [first] = steps;
   if (first)
-    throw new EdgetableError("plan.unsupported", `${first[0]}() says nothing about an import: call importCsv() of the grid itself.`, {
+    throw new EdgetableError("plan.unsupported", `${first[0]}() does not apply to an import: call importCsv() on the grid itself.`, {
       details: { call: first[0] },
     });
   const [source, options = {}] = args as readonly [CsvSource, CsvImportOptions<string>?];

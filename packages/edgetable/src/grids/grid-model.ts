@@ -45,7 +45,7 @@ export const gridModel = (driver: Driver, name: string): GridModel => {
   if (!settings || !parent)
     throw new EdgetableError(
       "plan.unsupported",
-      `"${name}" has no fields of users: declare it with fields: { of: "…" }, the node type that defines them.`,
+      `"${name}" has no user-defined fields: declare it with fields: { of: "…" }, the node type that defines them.`,
       {
         details: { node: name },
       },

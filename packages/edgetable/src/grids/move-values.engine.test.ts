@@ -165,7 +165,7 @@ test("a table without a stream is not given documents", async () => {
   await items.table.create();
   const documents = graphOf(table, "document").connect({ transport: engine.transport });
   expect((await documents.migrations.plan()).refusals).toEqual([
-    'The stream keeps the index of "issue", and the table has none. Enable it: settings: { stream: true }.',
+    'The stream maintains the index of "issue", and the table has no stream. Enable it: settings: { stream: true }.',
   ]);
 });
 

@@ -60,7 +60,7 @@ const setOut = async (move: Move, list: FieldList): Promise<FieldList> => {
     if (changing)
       throw new EdgetableError(
         "grid.retyping",
-        `The values of "${changing.name}" (${changing.fieldId}) of ${exactText(now.parent)} are being changed: end that change, by the same call, and run the migration again.`,
+        `The values of "${changing.name}" (${changing.fieldId}) of ${exactText(now.parent)} are being changed: finish that change with the same call, then run the migration again.`,
         { retryable: true, details: { field: changing.fieldId, parent: now.parent } },
       );
     const epoch = to === "document" ? storage.epoch + 1 : storage.epoch;

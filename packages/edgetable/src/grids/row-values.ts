@@ -132,7 +132,7 @@ const send = async (model: GridModel, calls: readonly WriteCall<unknown>[], run:
       const left = part.filter((_, place) => outcomes[place]?.reason !== "notFound");
       if (left.length === 0) break;
       if (left.length === part.length)
-        throw new EdgetableError("execute.notWritten", "The values were not written together, for no reason that is known: try again.", {
+        throw new EdgetableError("execute.notWritten", "The values were not written, and the reason is unknown. Try again.", {
           details: { outcomes },
         });
       part = left;

@@ -68,7 +68,7 @@ test("a run beside older writers leaves what they write to the run with finish, 
   const { complete, next, leftOut } = await db.migrations.run({ ...fast, onProgress });
   expect({ complete, next, leftOut }).toEqual({
     complete: false,
-    next: 'Items have their keys, but for those that lack "title", which the migration computes: programs of the older model have written these items since, or what it is computed from is not there. Once every process that writes uses this model, run it again with finish: the last passes, then the indexes.',
+    next: 'Items have their keys, except those that lack "title", which the migration computes: a program with the older model has written these items since, or the source of the value does not exist. Once every process that writes uses this model, run it again with finish: the last passes, then the indexes.',
     leftOut: { items: 0, first: [] },
   });
   expect(await db.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true, next: undefined });

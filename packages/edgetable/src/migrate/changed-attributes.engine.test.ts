@@ -53,7 +53,7 @@ test("after a renaming has ended, the model from before it is refused, and the w
     await finish(named.two());
     if (ended) await finish(named.three());
     expect((await named.before().migrations.plan()).refusals).toEqual([
-      'Items of "issue" hold "name" as "title": it was renamed. To go back, migrate with finish to the model with renamed: { title: "name" }, which stores the old name again, and to this model then. Or pass inPlace if "name" is another attribute now.',
+      'Items of "issue" hold "name" as "title": it was renamed. To go back, migrate with finish to the model with renamed: { title: "name" }, which stores the old name again, and then to this model. Or pass inPlace if "name" is now another attribute.',
     ]);
     await expect(finish(named.before())).rejects.toMatchObject({ code: UNSUPPORTED });
     expect(await finish(named.one())).toMatchObject({ complete: true, changed: 1 });
@@ -68,7 +68,7 @@ test("after a retyping has ended, the model of the old type is refused, and the 
   await finish(typed.one());
   await finish(typed.two());
   expect((await typed.before().migrations.plan()).refusals).toEqual([
-    'Items of "issue" hold "prio" in its new type (number), and the model says text. To go back, migrate with finish to the model with prio in retyped, which stores the old type again by back, and to this model then. Or pass inPlace if no item holds the new type.',
+    'Items of "issue" hold "prio" in its new type (number), and the model says text. To go back, migrate with finish to the model with prio in retyped, which uses back to store the old type again, and then to this model. Or pass inPlace if no item holds the new type.',
   ]);
   await expect(finish(typed.before())).rejects.toMatchObject({ code: UNSUPPORTED });
   expect((await typed.three().migrations.plan()).refusals).toEqual([]);
@@ -81,7 +81,7 @@ test("a plan notes attributes that existing rows lack or hold in another type", 
   await begin(named.before(), { name: "n" });
   expect(await named.three().migrations.plan()).toMatchObject({
     refusals: [],
-    notes: [expect.stringContaining('Rows of "issue" that are there already have no "title", which the schema requires') as string],
+    notes: [expect.stringContaining('Existing rows of "issue" have no "title", which the schema requires') as string],
   });
   expect((await model({ name: id, title: id.optional() }).migrations.plan()).notes).toEqual([]);
   expect((await model({ name: id, title: id.default("") }).migrations.plan()).notes).toEqual([]);
@@ -94,7 +94,7 @@ test("a plan notes attributes that existing rows lack or hold in another type", 
   await begin(model({ name: id.optional() }), {});
   expect((await model({ name: id.default("") }).migrations.plan()).notes).toEqual([]);
   expect((await model({ name: id }).migrations.plan()).notes).toEqual([
-    expect.stringContaining('Rows of "issue" that are there already may lack "name", which the schema requires now') as string,
+    expect.stringContaining('Existing rows of "issue" may lack "name", which the schema now requires') as string,
   ]);
   await finish(model({ name: id, title: id.optional() }), { again: true });
   expect((await model({ name: id, title: id }).migrations.plan()).notes).toEqual([expect.stringContaining('may lack "title"') as string]);

@@ -46,13 +46,18 @@ const changes: Readonly<
   "symmetric to once": [{ e: { symmetric: true } }, {}, 'Edges of "e" are stored without direction'],
   "symmetric to twice": [{ e: { symmetric: true } }, { e: { stored: "twice" } }, 'Edges of "e" are stored without direction'],
   "twice to symmetric": [{ e: { stored: "twice" } }, { e: { symmetric: true } }, 'Edges of "e" are stored twice'],
-  "twice to once": [{ e: { stored: "twice" } }, {}, "migrated", { left: "unclaimed", notes: 'The second copies of "e" are not needed' }],
+  "twice to once": [
+    { e: { stored: "twice" } },
+    {},
+    "migrated",
+    { left: "unclaimed", notes: 'The second copies of "e" are no longer needed' },
+  ],
   "once to reference": [
     { e: one },
     { edges: { e: edge({ from: "a", to: "a", stored: "reference", by: { id: "parentId" }, ...one } as never) } },
     'Edges of "e" are stored once, and the model stores them in the items of their sources',
   ],
-  "more in a side": [{ e: sided(["w"], ["k"]) }, { e: { stored: "twice" } }, '"e" holds "w" alone'],
+  "more in a side": [{ e: sided(["w"], ["k"]) }, { e: { stored: "twice" } }, '"e" holds "w" and nothing else'],
   "less in a side": [{ e: { stored: "twice" } }, { e: sided(["w", "k"], ["k"]) }, "nothing"],
   "an edge key": [{}, { e: { key: ["w"] } }, 'The key of "e" changes'],
   "no edge key": [{ e: { key: ["w"] } }, {}, 'The key of "e" changes'],
@@ -61,7 +66,11 @@ const changes: Readonly<
   "an end more and an edge key": [{}, { e: { to: ["a", "b"], key: ["w"] } }, 'The key of "e(a>a)" changes'],
   "an end less and an edge key": [{ e: { to: ["a", "b"] } }, { e: { key: ["w"] } }, 'The key of "e" changes'],
   "an end more and an order": [{}, { e: { to: ["a", "b"], orderBy: "w:number" } }, 'The keys of "e(a>a)" in "reverse" change'],
-  "an end more and more in a side": [{ e: sided(["w"], ["k"]) }, { e: { stored: "twice", to: ["a", "b"] } }, '"e(a>a)" holds "w" alone'],
+  "an end more and more in a side": [
+    { e: sided(["w"], ["k"]) },
+    { e: { stored: "twice", to: ["a", "b"] } },
+    '"e(a>a)" holds "w" and nothing else',
+  ],
   "an end more and a new name": [
     {},
     { e: { to: ["a", "b"], schema: relabelled, renamed: { label: { from: "k", stored: "new" } } } },
@@ -125,7 +134,7 @@ test("a kind that the model drops stays with its keys, and the plan says so", as
   expect(
     plan.steps.flatMap((one: { entries?: readonly { shapes: readonly string[] }[] }) => one.entries?.flatMap(({ shapes }) => shapes) ?? []),
   ).toEqual(["f"]);
-  expect(plan.notes.join(" ")).toContain('The model has no "e": items of it stay, with their keys in "reverse".');
+  expect(plan.notes.join(" ")).toContain('The model has no "e": its items stay, with their keys in "reverse".');
   expect(await db.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true, changed: 0 });
   expect(await old.a({ id: "x" }).in("e").count()).toBe(1);
 });
@@ -182,6 +191,6 @@ test("another name of a node or a part under the same key is refused: items hold
   const db = connectTo({ nodes: { hound: node({ key: "D#{id}", schema }) }, parts: { remark: note("N#{n:3}") } });
   expect(await db.hound.get({ id: "x" })).toBeUndefined();
   const { refusals } = await db.migrations.plan();
-  expect(refusals.join(" ")).toMatch(/"dog" is "hound".*"note" is "remark"/);
+  expect(refusals.join(" ")).toMatch(/"hound" has the key that "dog".*"remark" has the key that "note"/);
   await expect(db.migrations.run({ ...fast, finish: true })).rejects.toMatchObject({ code: "migrate.unsupported" });
 });

@@ -48,7 +48,7 @@ export const changedForms = (
         if (stored === "either") {
           const forms = old === undefined ? "in its new type or its old one" : `under its new name or as "${old}"`;
           refusals.add(
-            `Items of "${definition}" hold "${name}" ${forms}: a migration from one to the other was undone. Run the migration to the model with ${old === undefined ? "retyped" : "renamed"}, with finish, which stores one form, and migrate to this model then.`,
+            `Items of "${definition}" hold "${name}" ${forms}: a migration from one to the other was undone. Run the migration to the model with ${old === undefined ? "retyped" : "renamed"}, with finish, which stores one form. Then migrate to this model.`,
           );
           continue;
         }
@@ -64,7 +64,7 @@ export const changedForms = (
 };
 
 const RENAMED_BACK = (definition: string, to: string, from: string): string =>
-  `Items of "${definition}" hold "${from}" as "${to}": it was renamed. To go back, migrate with finish to the model with renamed: { ${to}: "${from}" }, which stores the old name again, and to this model then. Or pass inPlace if "${from}" is another attribute now.`;
+  `Items of "${definition}" hold "${from}" as "${to}": it was renamed. To go back, migrate with finish to the model with renamed: { ${to}: "${from}" }, which stores the old name again, and then to this model. Or pass inPlace if "${from}" is now another attribute.`;
 
 /** Attributes whose items are all in the new form, and of which the model says nothing any more: it has that form, or the old one. */
 const endedForms = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription, inPlace: boolean): DefinitionChanges => {
@@ -85,7 +85,7 @@ const endedForms = (catalog: Catalog, current: RecordedModel | undefined, model:
       const [was, is] = [current?.types?.[definition]?.[name], types[definition]?.[name]];
       if (retyped && was && is && was !== is && !inPlace)
         refusals.add(
-          `Items of "${definition}" hold "${name}" in its new type (${was}), and the model says ${is}. To go back, migrate with finish to the model with ${name} in retyped, which stores the old type again by back, and to this model then. Or pass inPlace if no item holds the new type.`,
+          `Items of "${definition}" hold "${name}" in its new type (${was}), and the model says ${is}. To go back, migrate with finish to the model with ${name} in retyped, which uses back to store the old type again, and then to this model. Or pass inPlace if no item holds the new type.`,
         );
       else
         notes.add(
@@ -103,7 +103,7 @@ const changedValues = (definition: string, name: string, allowed: readonly strin
   const refused = before?.filter((value) => !allowed.includes(value));
   if (refused?.length === 0) return undefined;
   const held = refused ? refused.map((value) => JSON.stringify(value)).join(", ") : "any text";
-  return `Rows of "${definition}" may hold ${held} as "${name}", which the schema does not take now. Write other values to these rows, which edgetable verify names, before programs rely on it.`;
+  return `Rows of "${definition}" may hold ${held} as "${name}", which the schema no longer accepts. edgetable verify names these rows: write other values to them before programs rely on it.`;
 };
 
 /** Attributes that existing rows lack or hold in another type, as far as the record and the schemas tell. No migration changes them. */
@@ -126,15 +126,15 @@ export const changedTypes = (catalog: Catalog, current: RecordedModel | undefine
       const isOptional = own(current?.optional ?? {}, definition)?.includes(name) === true;
       if (was !== undefined && isOptional && requiresValue(schema, name))
         notes.push(
-          `Rows of "${definition}" that are there already may lack "${name}", which the schema requires now, and the migration gives them none. Write it to every row that lacks it before programs rely on it: edgetable verify names these rows.`,
+          `Existing rows of "${definition}" may lack "${name}", which the schema now requires, and the migration does not add it. Write it to these rows before programs rely on it: edgetable verify names them.`,
         );
       if (was === undefined && requiresValue(schema, name))
         notes.push(
-          `Rows of "${definition}" that are there already have no "${name}", which the schema requires, and the migration gives them none. If it is a new name of an attribute, declare renamed; else make it optional, or write it to every row before programs rely on it.`,
+          `Existing rows of "${definition}" have no "${name}", which the schema requires, and the migration does not add it. If it is a new name of an attribute, declare renamed; else make it optional, or write it to every row before programs rely on it.`,
         );
       else if (was && is && was !== is)
         notes.push(
-          `Rows of "${definition}" hold "${name}" as ${was}, and the model says ${is}: the migration does not convert them. Declare retyped, or write the attribute to every row anew.`,
+          `Rows of "${definition}" hold "${name}" as ${was}, and the model says ${is}: the migration does not convert them. Declare retyped, or write the attribute of every row again.`,
         );
       const allowed = own(own(values, definition) ?? {}, name);
       // A record from before enumerations were recorded does not tell whether it was one.
@@ -161,13 +161,13 @@ export const changedTimes = (catalog: Catalog, current: RecordedModel | undefine
       if (name === undefined || (then?.[which] === name && isAlike)) continue;
       if (then?.[which] === name) {
         refusals.add(
-          `Rows of "${definition}" hold "${name}" as ${then.as}, and the model says ${now.as}: both would stand in one attribute. Give the time another name, or leave it as it is.`,
+          `Rows of "${definition}" hold "${name}" as ${then.as}, and the model says ${now.as}: one attribute would hold both. Give the time another name, or leave it as it is.`,
         );
       } else if (which === "created")
         notes.add(
-          `Rows of "${definition}" that are there already keep no "${name}", and get none.${mayLack(catalog, definition) ? "" : " Declare optional: true in timestamps, so that the type says so."}`,
+          `Existing rows of "${definition}" have no "${name}", and do not get it.${mayLack(catalog, definition) ? "" : " Declare optional: true in timestamps, so that the type says so."}`,
         );
-      else notes.add(`Rows of "${definition}" that are there already get "${name}" with their next change.`);
+      else notes.add(`Existing rows of "${definition}" get "${name}" with their next change.`);
     }
   }
   return { refusals: [...refusals], notes: [...notes] };
@@ -182,7 +182,7 @@ const mayLack = (catalog: Catalog, name: string): boolean => {
 const RECREATE = "Declare it under another name and copy the edges with db.scan and db.load.";
 
 const MEND_COPIES =
-  "Run the migration to that model instead. Or end its programs, run edgetable verify --repair --differing mend with this model, and pass inPlace. --differing mend overwrites what an application has written into second copies alone (reverse).";
+  "Run the migration to that model instead. Or end its programs, run edgetable verify --repair --differing mend with this model, and pass inPlace. --differing mend overwrites what an application has written only to second copies (reverse).";
 
 /** Edges whose items the model stores otherwise: their other ends would read empty, or in part. */
 export const changedStorage = (
@@ -200,9 +200,9 @@ export const changedStorage = (
       if (!inPlace) refusals.push(`${change.says}. ${MEND_COPIES}`);
     } else if ((change?.was === "twice" || change?.was === "mixed") && change.is === "once")
       notes.push(
-        `The second copies of "${entry.name}" are not needed any more and stay. Once the migration has ended, edgetable verify --repair --delete-orphans deletes them, as it does whatever else the model does not describe.`,
+        `The second copies of "${entry.name}" are no longer needed, and stay. Once the migration has ended, edgetable verify --repair --delete-orphans deletes them and everything else that the model does not describe.`,
       );
-    else if (change) refusals.push(`${change.says}: reads from one end would miss those that are there. ${RECREATE}`);
+    else if (change) refusals.push(`${change.says}: reads from one end would miss existing edges. ${RECREATE}`);
     for (const shape of [...entry.shapes, ...entry.mirrors]) {
       const lacking = lackingCopy(current.model, shape);
       if (lacking !== undefined) refusals.push(`${lacking}: sides would lack attributes. ${RECREATE}`);
@@ -217,7 +217,7 @@ export const unkeptItems = (recorded: ModelDescription | undefined, model: Model
     const gone = before.filter((name) => !now.includes(name)).map((name) => `"${name}"`);
     if (gone.length === 0) return [];
     return [
-      `The items that ${what} ${gone.join(", ")} are not kept any more and stay. Once the migration has ended, edgetable verify --repair deletes them.`,
+      `The items that ${what} ${gone.join(", ")} are no longer maintained, and stay. Once the migration has ended, edgetable verify --repair deletes them.`,
     ];
   };
   return [...told("count", recorded?.degrees, model.degrees), ...told("reserve the values of", recorded?.unique, model.unique)];
@@ -235,7 +235,7 @@ export const renamedKinds = (catalog: Catalog, current: RecordedModel | undefine
     const now = model.items[id] ? undefined : shapes.find((one) => one.kind !== "edge" && !recorded[one.id] && isAlike(id, one.id));
     if (!now) return [];
     return [
-      `What the table holds as "${id}" is "${now.id}" in the model, by the same key: its items would not be found, because each holds the name of its kind. Keep the name, or give "${now.id}" a key of its own and copy the rows with db.scan and db.load.`,
+      `"${now.id}" has the key that "${id}" has in the table: reads would not find the items, because each holds the name of its kind. Keep the name, or give "${now.id}" a key of its own and copy the rows with db.scan and db.load.`,
     ];
   });
 };
@@ -264,7 +264,7 @@ export const droppedKinds = (catalog: Catalog, current: RecordedModel | undefine
     );
     const keys = indexes.length > 0 ? `, with their keys in ${indexes.join(", ")}` : "";
     return [
-      `The model has no "${id}": items of it stay${keys}. Delete them by a program of the model that has it, or by edgetable verify --repair --delete-orphans, which deletes whatever the model does not describe.`,
+      `The model has no "${id}": its items stay${keys}. Delete them with a program whose model has it, or with edgetable verify --repair --delete-orphans, which deletes everything that the model does not describe.`,
     ];
   });
 };
@@ -284,6 +284,6 @@ export const unkeptFacts = (catalog: Catalog, current: RecordedModel | undefined
   if (changed.length === 0) return [];
   const names = changed.map(([name]) => `"${name}"`).join(", ");
   return [
-    `Programs of this model do not keep ${names} as the recorded model does: from their first write on, programs of the recorded model read wrong values there, and wrong counts. Run this migration before you deploy the model, and wait a minute: then older programs count edges instead of reading kept counts. Let no program read the values, and keep the attribute under another name if it is only computed otherwise.`,
+    `Programs with this model do not maintain ${names} as the recorded model does: from their first write on, programs with the recorded model read wrong values and counts. Run this migration before you deploy the model, and wait a minute: older programs then count edges instead of reading kept counts. Make sure that no program reads the values. If you only change how the attribute is computed, declare the new one under another name.`,
   ];
 };

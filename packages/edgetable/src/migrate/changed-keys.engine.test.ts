@@ -283,7 +283,7 @@ test("after keys that changed in place were undone, no model reads them until a 
   await connectTo({ byName: byName() }).migrations.run({ ...fast, finish: true });
   const rekeyed = connectTo({ byName: { entries: { person: { by: ["city", "name"], sparse: true } } } });
   await rekeyed.migrations.run({ ...fast, inPlace: true });
-  expect((await rekeyed.migrations.status()).undo).toContain('Items may have either keys in "byName"');
+  expect((await rekeyed.migrations.status()).undo).toContain(`Items may have either model's keys in "byName"`);
   const { undone, notes } = await rekeyed.migrations.undo();
   expect([undone, notes.join(" ")]).toEqual([true, expect.stringContaining('in "byName"')]);
   const search = async () => connectTo({ byName: byName() }).find("person").where({ name: "N1" }).count();

@@ -100,8 +100,8 @@ test("an attribute that repeats the table's key may be left out: rows have it fr
 test("an index goes that alone holds an attribute: refused, until items hold it beside the key", async () => {
   await begin(indexed);
   expect(await refusalsOf({})).toEqual([
-    expect.stringContaining('Items of "order" hold "status" in "gsi1pk" alone, and the model reads it from "status": rows would lack it.'),
-    expect.stringContaining('Items of "order" hold "at" in "gsi1sk" alone'),
+    expect.stringContaining('Items of "order" hold "status" only in "gsi1pk", and the model reads it from "status": rows would lack it.'),
+    expect.stringContaining('Items of "order" hold "at" only in "gsi1sk"'),
   ]);
   expect(await refusalsOf({}, true)).toHaveLength(2);
   expect(await refusalsOf(both)).toHaveLength(2);

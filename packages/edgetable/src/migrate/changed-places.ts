@@ -42,18 +42,18 @@ const verbatimOf = (id: string, field: string): string => `verbatim: [${JSON.str
 const intoKeys = ({ id, field, was, source }: Place): string | undefined =>
   keysOf(was, field).length > 0 || source === undefined || source === storedAs(was, field)
     ? undefined
-    : `"${field}" of "${id}" is stored as "${storedAs(was, field)}", and the model would read it from "${source}": what programs of the recorded model write would be lost, and they may miss what the model writes. Store it in both: ${verbatimOf(id, field)}. Or pass inPlace if no such program is left.`;
+    : `"${field}" of "${id}" is stored as "${storedAs(was, field)}", and the model would read it from "${source}": changes by programs with the recorded model would be lost, and they may miss changes by this model. Store it in both: ${verbatimOf(id, field)}. Or pass inPlace if no such program is left.`;
 
 /** An attribute that items hold in keys, none of which the model reads. */
 const outOfKeys = ({ id, field, was, is, source }: Place): string | undefined => {
   const before = keysOf(was, field);
   const now = source ?? storedAs(is, field);
   if (before.length === 0 || before.includes(now)) return undefined;
-  const behind = `keys: { ${JSON.stringify(now)}: "{${field}}" } behind the others`;
+  const behind = `keys: { ${JSON.stringify(now)}: "{${field}}" } after the others`;
   const mend = before.some((attribute) => Object.hasOwn(is.keys, attribute))
-    ? `Declare it behind the key (${behind}), so that rows have it from there as before. To read it from "${now}", migrate to that model first, and write every row anew with db.scan and db.load.`
-    : `Keep the key. Or first compute the attribute beside it (${behind}), write every row anew with db.scan and db.load, and migrate to this model then.`;
-  return `Items of "${id}" hold "${field}" in ${listed(before)} alone, and the model reads it from "${now}": rows would lack it. ${mend}`;
+    ? `Declare it after the key (${behind}), so that rows still have it from there. To read it from "${now}", first migrate to that model, and write every row again with db.scan and db.load.`
+    : `Keep the key. Or first compute the attribute, too (${behind}), write every row again with db.scan and db.load, and then migrate to this model.`;
+  return `Items of "${id}" hold "${field}" only in ${listed(before)}, and the model reads it from "${now}": rows would lack it. ${mend}`;
 };
 
 const ONE_FIELD = /^(?:number )?\{[^{}]*\}$/;
@@ -65,7 +65,7 @@ const outOfCopy = ({ id, field, was, is, source }: Place, tableKeys: readonly st
   const copy = before.find((attribute) => ONE_FIELD.test(was.keys[attribute] ?? "") && !Object.hasOwn(is.keys, attribute));
   return copy === undefined || copy === source
     ? undefined
-    : `Items of "${id}" hold "${field}" in "${copy}" beside "${source}", and the model does not write it there: programs of the recorded model would miss what the model writes. Keep it: verbatim in the layout of "${definitionOf(id)}". Or pass inPlace if no such program is left.`;
+    : `Items of "${id}" hold "${field}" in "${copy}" beside "${source}", and the model does not write it there: programs with the recorded model would miss changes by this model. Keep it: verbatim in the layout of "${definitionOf(id)}". Or pass inPlace if no such program is left.`;
 };
 
 /** Attributes with a stored name of their own that the model does not store there. */
@@ -74,7 +74,7 @@ const fromStoredName = (id: string, was: DescribedItem, is: DescribedItem): read
     is.former?.[name] || is.stored?.[name] === attribute
       ? []
       : [
-          `"${name}" of "${id}" is stored as "${attribute}", and the model stores it otherwise. Keep the layout's attribute name. Or pass inPlace if no item holds it there.`,
+          `"${name}" of "${id}" is stored as "${attribute}", and the model stores it elsewhere. Keep the layout's attribute name. Or pass inPlace if no item holds it there.`,
         ],
   );
 
@@ -89,13 +89,13 @@ const underOtherName = ({ id, field, was, is }: Place): string | undefined => {
 const otherType = (id: string, { type: was }: DescribedItem, { type: is }: DescribedItem): string | undefined =>
   was === undefined || was === is
     ? undefined
-    : `Items of "${id}" are of the type "${was}", and the model looks for ${is === undefined ? "none" : `"${is}"`}: they would not be found. Keep the layout's type. Or pass inPlace if the table has always held ${is === undefined ? "none" : `"${is}"`}.`;
+    : `Items of "${id}" are of the type "${was}", and the model looks for ${is === undefined ? "none" : `"${is}"`}: reads would not find them. Keep the layout's type. Or pass inPlace if the table has always held ${is === undefined ? "none" : `"${is}"`}.`;
 
 /** Items that say their type elsewhere are taken for any kind whose keys they have. */
 const otherTypeAttribute = (was: string | undefined, is: string): string | undefined =>
   was === undefined || was === is
     ? undefined
-    : `Items hold their type in "${was}", and the model looks in "${is}": kinds under keys of one form would not be told apart. Keep the layout's typeAttribute. Or pass inPlace if the table has always held it in "${is}".`;
+    : `Items hold their type in "${was}", and the model looks in "${is}": reads could not tell apart kinds whose keys have the same form. Keep the layout's typeAttribute. Or pass inPlace if the table has always held it in "${is}".`;
 
 /**
  * Attributes that an index which the table lacks would hold alone: without a record, nothing tells whether items have them. Those of
@@ -122,7 +122,7 @@ const unrecorded = (catalog: Catalog, table: TableDescription): readonly string[
       )
         return [];
       return [
-        `"${field}" of "${shape.id}" would be read from "${source}", which items do not have yet: what programs write that know nothing of the key would be lost, and they may miss what the model writes. Store it in both: ${verbatimOf(shape.id, field)}. Or pass inPlace if no other program is left.`,
+        `"${field}" of "${shape.id}" would be read from "${source}", which items do not have yet: changes by programs that do not know the key would be lost, and they may miss changes by this model. Store it in both: ${verbatimOf(shape.id, field)}. Or pass inPlace if no other program is left.`,
       ];
     });
   return catalog.shapes.flatMap(lone);

@@ -111,7 +111,7 @@ export const reserve = async (run: Run, settings: DeriveSettings): Promise<void>
       }));
       throw new EdgetableError(
         "migrate.duplicates",
-        `${count} of the nodes in "${table}" have a value that another node has, and the model says that it is unique: ${toldOf(named)} All other values are reserved. Give these nodes other values and run the migration again.`,
+        `${count} of the nodes in "${table}" have a value that another node has, although the model makes it unique: ${toldOf(named)} All other values are reserved. Give these nodes other values and run the migration again.`,
         { details: { table, items: count, first: named } },
       );
     }
@@ -141,7 +141,7 @@ export const derive = async (run: Run, settings: DeriveSettings): Promise<void> 
       }));
       throw new EdgetableError(
         "migrate.uncounted",
-        `${count} of the edges and parts in "${table}" are there without the node that comes to count them, and it would begin without them once it is created: ${toldOf(named)} Create these nodes, or delete these items: edgetable verify --repair --delete-orphans. Then run the migration again. All others are counted.`,
+        `${count} of the edges and parts in "${table}" lack the node that has to count them; if it is created later, its counts will omit them: ${toldOf(named)} Create these nodes, or delete the items: edgetable verify --repair --delete-orphans. Then run the migration again. All others are counted.`,
         { details: { table, items: count, first: named } },
       );
     }

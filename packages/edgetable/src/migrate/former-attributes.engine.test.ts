@@ -406,7 +406,7 @@ test("a program from before a renaming is refused where it looks at the record, 
   const refused = {
     code: "plan.unreadForm",
     message:
-      'Items of "knows" hold "since" as "from_": it was renamed, and this model does not read that. Deploy a model with it in renamed or retyped, or the model that the table follows.',
+      'Items of "knows" hold "since" as "from_": it was renamed, and this model does not read that. Deploy a model that names it in renamed or retyped, or the model that the table follows.',
     details: { definition: "knows", attribute: "since" },
   };
   for (const look of looks(before())) await expect(look()).rejects.toMatchObject(refused);
@@ -423,7 +423,7 @@ test("a program from before a renaming is refused where it looks at the record, 
   for (const look of looks(before())) await expect(look()).rejects.toMatchObject(refused);
   await after(undefined).table.create();
   expect(await after(undefined).person({ id: "1" }).in("knows").edges()).toEqual([]);
-  // Who migrates back, without a renaming, says that the old name is another attribute now.
+  // Who migrates back, without a renaming, says that the old name is now another attribute.
   await before().migrations.run({ ...fast, finish: true, inPlace: true, leaveOut: true });
   for (const look of looks(before())) await look();
 });

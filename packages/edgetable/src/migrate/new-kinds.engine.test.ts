@@ -62,8 +62,8 @@ test("a new edge type is recorded, and an order that it gets later is not read f
   await expect(read()).rejects.toMatchObject({ code: "plan.indexIncomplete", details: { shape: "admires" } });
   // The plan names the kinds that an index in use finds in part: they may be older than the migration, as this one is.
   expect((await after.migrations.plan()).notes).toEqual([
-    expect.stringContaining('"reverse" is in use already: until the migration has ended, it finds "admires" in part.'),
-    expect.stringContaining('"ordered" is in use already: until the migration has ended, it finds "admires" in part.'),
+    expect.stringContaining('"reverse" is already in use: until the migration has ended, it does not find all of "admires".'),
+    expect.stringContaining('"ordered" is already in use: until the migration has ended, it does not find all of "admires".'),
   ]);
   await after.migrations.run({ ...fast, finish: true, inPlace: true });
   expect(await read()).toHaveLength(1);

@@ -167,7 +167,7 @@ test("a side that has more attributes than the table's copies is not read", asyn
   const db = graph(twice);
   await expect(db.a(at("n0")).in("e").edges()).rejects.toMatchObject({
     code: "plan.otherStorage",
-    message: expect.stringContaining('"e:mirror" holds "k" alone, and the model reads more from it') as string,
+    message: expect.stringContaining('"e:mirror" holds "k" and nothing else, and the model reads more from it') as string,
   });
 });
 

@@ -171,7 +171,7 @@ const impossible = ({ catalog, record, table }: MigrationGround, model: ModelDes
     for (const attribute of keyAttributes(catalog.index))
       if (keys[attribute] !== after.keys[attribute])
         refusals.push(
-          `The key of "${id}" changes (${keys[attribute] ?? "none"}, now ${after.keys[attribute] ?? "none"}): its items would not be found. Declare it under another name and copy the rows with db.scan and db.load.`,
+          `The key of "${id}" changes (${keys[attribute] ?? "none"}, now ${after.keys[attribute] ?? "none"}): reads would not find its items. Declare it under another name and copy the rows with db.scan and db.load.`,
         );
   }
   return refusals;
@@ -187,7 +187,7 @@ const leftIndexes = ({ record: { current } }: MigrationGround, model: ModelDescr
     if (left.length === 0) return [];
     const kinds = left.map((id) => `"${id}"`).join(", ");
     return [
-      `Programs of this model do not write the keys of ${kinds} in "${name}": from their first write on, programs of the recorded model that search by it miss rows and find others that have changed. Stop those searches before you deploy this model; connections that are opened once the migration has begun refuse them (plan.indexIncomplete).`,
+      `Programs with this model do not write the keys of ${kinds} in "${name}": from their first write on, programs with the recorded model that search by it miss new rows and find changed rows under their old values. Stop those searches before you deploy this model; connections that are opened once the migration has begun refuse them (plan.indexIncomplete).`,
     ];
   });
 
@@ -211,7 +211,7 @@ const expirySteps = ({ catalog, record, expiry }: MigrationGround): Pick<Migrati
   return {
     steps: [],
     refusals: [
-      `Items expire by "${expiry}" and the model says "${ttl}". Switch the table's time to live off first; DynamoDB takes up to an hour until it can be switched on again.`,
+      `Items expire by "${expiry}" and the model says "${ttl}". First switch off the table's time to live; DynamoDB may take an hour before you can switch it on again.`,
     ],
   };
 };
@@ -230,7 +230,7 @@ const movedValues = (
   const streams = table.StreamSpecification?.StreamEnabled === true || settings.stream === true;
   const refusals = moves
     .filter(({ to }) => to === "document" && !streams)
-    .map(({ node }) => `The stream keeps the index of "${node}", and the table has none. Enable it: settings: { stream: true }.`);
+    .map(({ node }) => `The stream maintains the index of "${node}", and the table has no stream. Enable it: settings: { stream: true }.`);
   const steps = moves.map(({ node, to }) => {
     const says = `move the values of "${node}" ${to === "document" ? "into one document for each row" : "into items of their own"}`;
     return { kind: "moveValues", node, to, says, ...movePrice(catalog, size) } as const;
@@ -246,18 +246,18 @@ const notesOf = (
   const notes: string[] = [];
   if (record.migration && record.migration.hash !== descriptionHash(describeModel(catalog)))
     notes.push(
-      `The migration to another model (${record.migration.hash}) is under way since ${new Date(record.migration.since).toISOString()}: this one is refused until that one has ended or is undone (db.migrations.undo() or edgetable migrate undo).`,
+      `A migration to another model (${record.migration.hash}) has been in progress since ${new Date(record.migration.since).toISOString()}: this one is refused until that one has ended or is undone (db.migrations.undo() or edgetable migrate undo).`,
     );
   const kept = settings.stream === true ? undefined : unkept(catalog, table);
   if (kept !== undefined)
     notes.push(
-      `The table has no stream, and the model leaves ${kept} to its processor: without one it goes stale. Add settings: { stream: true } to the model, or run edgetable table create --stream.`,
+      `The table has no stream, and the model leaves ${kept} to its processor: without a stream it goes stale. Add settings: { stream: true } to the model, or run edgetable table create --stream.`,
     );
-  if (!record.current) notes.push("The table has no record of its model: indexes that it has already are taken as complete.");
+  if (!record.current) notes.push("The table has no record of its model: its existing indexes are assumed to be complete.");
   for (const { index, shapes, live } of entries)
     if (live) {
       const kinds = shapes.map((id) => `"${id}"`).join(", ");
-      notes.push(`"${index}" is in use already: until the migration has ended, it finds ${kinds} in part.`);
+      notes.push(`"${index}" is already in use: until the migration has ended, it does not find all of ${kinds}.`);
     }
   return [...notes, ...more];
 };
@@ -293,7 +293,7 @@ const computedSteps = (
       kind: "derive",
       facts,
       streamed,
-      says: `compute ${listed(facts)} of what is stored`,
+      says: `compute ${listed(facts)} from stored rows`,
       ...derivePrice(catalog, size, model, streamed.length > 0),
     });
   const unique = (model.unique ?? []).filter((name) => again || !recorded.unique?.includes(name));
@@ -309,13 +309,13 @@ const computedSteps = (
     untended.length === 0
       ? []
       : [
-          `A processor of the stream keeps ${listed(untended)}: run one of this model (createStreamConsumer, or a Lambda function on the stream) before and after the migration. Without one, the first change makes it stale.`,
+          `A stream processor maintains ${listed(untended)}: run one with this model (createStreamConsumer, or a Lambda function on the stream) before and after the migration. Without one, the first change makes the values stale.`,
         ];
   const batch = changed
     .filter((name) => freshnessOf.get(name) === "batch")
     .map(
       (name) =>
-        `"${name}" is computed by a batch job: run it once the migration has ended. Until then rows have no value for it, or the one before.`,
+        `"${name}" is computed by a batch job: run it once the migration has ended. Until then rows have no value for it, or the previous one.`,
     );
   return { steps, notes: [...processed, ...batch] };
 };
@@ -401,7 +401,7 @@ export const planMigration = (given: MigrationGround, { inPlace, again }: PlanSe
       ? []
       : rekeyed.map(
           (what) =>
-            `The keys of ${what} change: processes with the recorded model would miss items that have new keys. Declare the new keys as an index, or what has them, under another name; or pass inPlace if no process with the recorded model reads them.`,
+            `The keys of ${what} change: processes with the recorded model would miss items that have new keys. Declare them in an index with another name, or declare the kind under another name; or pass inPlace if no process with the recorded model reads them.`,
         )),
   ];
   return {

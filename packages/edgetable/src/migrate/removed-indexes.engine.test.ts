@@ -34,7 +34,7 @@ test.each([
   await creator.bot.create({ id: "1", name: "Ann" }).orThrow();
   const next = connectTo(left);
   expect((await next.migrations.plan()).notes).toContainEqual(
-    expect.stringContaining(`Programs of this model do not write the keys of ${left ? '"user"' : '"user", "bot"'} in "byName"`),
+    expect.stringContaining(`Programs with this model do not write the keys of ${left ? '"user"' : '"user", "bot"'} in "byName"`),
   );
   const ann = (db: typeof creator) => db.find("user").where({ name: "Ann" });
   expect(await ann(connectTo(all)).count()).toBe(1);

@@ -191,14 +191,14 @@ const computedOf = ({ facts }: Session["catalog"], { definition, problem, says }
 
 const quoted = (names: Iterable<string>): string => [...new Set(names)].map((name) => `"${name}"`).join(", ");
 
-const WRITTEN_SINCE = "programs of the older model have written these items since, or what it is computed from is not there.";
+const WRITTEN_SINCE = "a program with the older model has written these items since, or the source of the value does not exist.";
 
 /** What to do about items that cannot be in an index. */
 const remedyOf = ({ catalog }: Session, named: readonly UnfitItem[]): string => {
   const lacking = quoted(named.flatMap((unfit) => computedOf(catalog, unfit)));
   if (lacking === "")
-    return "Correct these items or declare the entry sparse, or pass leaveOut to leave them out, and run the migration again.";
-  return `The migration computes ${lacking}: ${WRITTEN_SINCE} End the programs of the older model, and run the migration with finish.`;
+    return "Correct these items, declare the entry sparse, or pass leaveOut to leave them out; then run the migration again.";
+  return `The migration computes ${lacking}: ${WRITTEN_SINCE} Stop the programs with the older model, and run the migration with finish.`;
 };
 
 /**
@@ -330,11 +330,11 @@ const takeStep = async (
 };
 
 const AGAIN =
-  "The table is recorded as following the model, and was not read. If a program of an older model has written to it since, run with again and finish once that program has ended.";
+  "The record says that the table follows the model, so the table was not read. If a program with an older model has written to it since, stop that program, then run with again and finish.";
 
 const nextOf = ({ plan: { steps }, settings: { inPlace, leaveOut }, lacking }: Migrating): string => {
   const options = ["finish", ...(inPlace ? ["inPlace"] : []), ...(leaveOut ? ["leaveOut"] : [])].join(" and ");
-  const but = lacking.size === 0 ? "." : `, but for those that lack ${quoted(lacking)}, which the migration computes: ${WRITTEN_SINCE}`;
+  const but = lacking.size === 0 ? "." : `, except those that lack ${quoted(lacking)}, which the migration computes: ${WRITTEN_SINCE}`;
   const keys = steps.some(({ kind }) => kind === "backfill") ? `Items have their keys${but} ` : "";
   const values = steps.some(({ kind }) => kind === "convert") ? "Every value converts. " : "";
   return `${values}${keys}Once every process that writes uses this model, run it again with ${options}: ${[

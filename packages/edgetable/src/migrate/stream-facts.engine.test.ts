@@ -215,7 +215,7 @@ test("what a batch job computes is left to it, with a note", async () => {
   expect(plan.steps.map(({ kind }: { kind: string }) => kind)).toEqual(["record"]);
   expect(plan.notes).toEqual([
     expect.stringContaining('"person.where" is computed by a batch job'),
-    expect.stringContaining('do not keep "person.where" as the recorded model does'),
+    expect.stringContaining('do not maintain "person.where" as the recorded model does'),
   ]);
   expect(next["catalog"]).toBeDefined();
   await lab.stop();

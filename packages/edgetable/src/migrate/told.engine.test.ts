@@ -35,7 +35,9 @@ test("a plan notes derived attributes that the model keeps no more, or otherwise
   await db.table.create();
   await db.user.create({ id: "u" }).orThrow();
   await db.post.create({ id: "p" }).orThrow();
-  const note = expect.stringMatching(/do not keep "post\.n" as the recorded model does.*Run this migration before you deploy/) as string;
+  const note = expect.stringMatching(
+    /do not maintain "post\.n" as the recorded model does.*Run this migration before you deploy/,
+  ) as string;
   expect((await blog({ kept: count({ in: "likes" }) }).migrations.plan()).notes).toEqual([note]);
   const redefined = blog({ n: count({ in: "likes", where: { good: true } }), kept: count({ in: "likes" }) });
   expect((await redefined.migrations.plan()).notes).toEqual([note]);
@@ -54,14 +56,14 @@ test("a plan notes derived attributes that the model keeps no more, or otherwise
 test("a plan notes that derived attributes by the stream need a processor", async () => {
   await blog({}).table.create();
   const { notes } = await blog({ n: count({ in: "likes", freshness: "stream" }) }, { settings: { stream: true } }).migrations.plan();
-  expect(notes).toEqual([expect.stringMatching(/processor of the stream keeps "post\.n": run one/)]);
+  expect(notes).toEqual([expect.stringMatching(/stream processor maintains "post\.n": run one/)]);
 });
 
 test("a plan notes another model's migration that is under way", async () => {
   await fill(3);
   await connectTo({ byAge }).migrations.run(fast);
   expect((await connectTo({ byName: byName() }).migrations.plan()).notes).toContainEqual(
-    expect.stringMatching(/migration to another model.*is under way.*undo/),
+    expect.stringMatching(/migration to another model.*in progress.*undo/),
   );
   expect((await connectTo({ byAge }).migrations.plan()).notes).toEqual([]);
 });
@@ -87,7 +89,7 @@ test("status tells a table that lacks an index from one of another model", async
   const { state, says } = await db.migrations.status();
   expect([state, says]).toEqual([
     "outdated",
-    "The table is recorded as following the model, and lacks part of what the model needs, such as an index. Look at the plan, then run the migration.",
+    "The record says that the table follows the model, but the table lacks something that the model needs, such as an index. Look at the plan, then run the migration.",
   ]);
 });
 
@@ -115,11 +117,13 @@ test("an index over a new copy says to end the older writers, which link without
   await before.likes.link({ id: "u" }, { id: "p" }).orThrow();
   const db = defineGraph(model as never).connect(options);
   expect((await db.migrations.run(fast)).next).toMatch(
-    /but for those that lack "userName", which the migration computes: programs of the older/,
+    /except those that lack "userName", which the migration computes: a program with the older/,
   );
   await expect(db.migrations.run({ ...fast, finish: true })).rejects.toMatchObject({
     code: "migrate.missingSource",
-    message: expect.stringMatching(/computes "userName".*End the programs of the older model, and run the migration with finish/) as string,
+    message: expect.stringMatching(
+      /computes "userName".*Stop the programs with the older model, and run the migration with finish/,
+    ) as string,
   });
 });
 
@@ -150,7 +154,7 @@ test("a plan notes texts that become an enumeration, and values that one does no
   const notesFor = async (state: object) => (await withState(state).migrations.plan()).notes;
   const anew = async (state: object) => withState(state).migrations.run({ ...fast, again: true, finish: true });
   await withState(z.string()).table.create();
-  const any = expect.stringMatching(/"post" may hold any text as "state", which the schema does not take now.*edgetable verify/) as string;
+  const any = expect.stringMatching(/"post" may hold any text as "state", which the schema no longer accepts.*edgetable verify/) as string;
   expect(await notesFor(z.enum(["draft", "open"]))).toEqual([any]);
   expect(await notesFor(z.enum(["draft", "open"]).optional())).toContainEqual(any);
   expect(await notesFor(z.string().max(5))).toEqual([]);

@@ -41,10 +41,10 @@ export interface MigrationStatus {
 const sentences = {
   current: "The table follows the model.",
   incomplete:
-    "The table is recorded as following the model, and lacks part of what the model needs, such as an index. Look at the plan, then run the migration.",
+    "The record says that the table follows the model, but the table lacks something that the model needs, such as an index. Look at the plan, then run the migration.",
   outdated: "The table follows another model. Look at the plan, then run the migration.",
-  migrating: "The migration to this model has begun. Run it again to resume it; pass finish once no program of an older model runs.",
-  otherModel: "The migration to another model has begun: finish it with that model, or undo it.",
+  migrating: "The migration to this model has begun. Run it again to resume it; pass finish once no program with an older model runs.",
+  otherModel: "A migration to another model has begun: finish it with that model, or undo it.",
 } as const;
 
 const namesText = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ");
@@ -55,14 +55,14 @@ const unreservedText = (attributes: readonly string[]): string =>
 
 /** What derived attributes, copies and counted degrees are that only the model in use keeps so, as a sentence. */
 const unkeptText = (names: readonly string[]): string =>
-  `${namesText(names)} may be wrong, because programs of the other model do not keep them so: a migration to the model in use, with finish, computes them.`;
+  `${namesText(names)} may be wrong, because programs with the other model do not maintain them in this way: a migration to the model in use, with finish, recomputes them.`;
 
 /** The attributes that only the model of the migration calls unique. */
 const newlyUnique = (current: ModelDescription, { unique = [] }: ModelDescription): readonly string[] =>
   unique.filter((name) => !current.unique?.includes(name));
 
 const markersText = (attributes: readonly string[]): string =>
-  `Markers of values of ${namesText(attributes)} stay, and nothing keeps them: edgetable verify --repair with the model in use deletes them, and so does the next migration that reserves the values.`;
+  `Markers of values of ${namesText(attributes)} stay, and nothing maintains them: edgetable verify --repair with the model in use deletes them, and so does the next migration that reserves the values.`;
 
 /** What one of the two models keeps and the other does not, or otherwise, as sentences. */
 const keptTexts = (catalog: Catalog, current: ModelDescription | undefined, undone: ModelDescription | undefined): readonly string[] => {
@@ -84,7 +84,7 @@ const undoneModel = ({ current, migration }: ModelRecord): ModelDescription | un
 const copiesTexts = (edges: readonly string[]): readonly string[] =>
   edges.length === 0
     ? []
-    : [`${mixedText(edges)}, and reads of them are refused: the plan of a migration to the model in use says what mends them.`];
+    : [`${mixedText(edges)}, and reads of them are refused: the plan of a migration to the model in use says how to repair them.`];
 
 /** What undoing a migration would do, as sentences. */
 const undoText = (catalog: Catalog, record: ModelRecord, created: readonly string[]): string => {
@@ -94,7 +94,7 @@ const undoText = (catalog: Catalog, record: ModelRecord, created: readonly strin
   const keys =
     mixed.length === 0
       ? ""
-      : ` Items may have either keys in ${namesText(mixed)}: a migration to the model in use, with finish, mends them.`;
+      : ` Items may have either model's keys in ${namesText(mixed)}: a migration to the model in use, with finish, corrects them.`;
   const copies = current && undone ? withMixedCopies(current.model, undone).edges : [];
   const left = [...copiesTexts(copies), ...keptTexts(catalog, current?.model, undone)].map((sentence) => ` ${sentence}`);
   return created.length === 0
@@ -152,7 +152,8 @@ export const undoMigration = async (
   const run = openRun(session, settings);
   const undo = async (): Promise<UndoReport> => {
     const first = await step(run, async (context) => readRecord(session, context));
-    if (!first.migration) return { undone: false, deleted: [], notes: ["No migration is under way: what has ended is not undone."] };
+    if (!first.migration)
+      return { undone: false, deleted: [], notes: ["No migration is in progress. A migration that has ended cannot be undone."] };
     const facts = { model: "" };
     const request = { id: MIGRATION_JOB, kind: "migrate", duration: settings.lease, facts, resumes: false } as const;
     const lease = await takeLease(session, request, { ...bookkeeping(session, REQUEST_DEADLINE), signal: run.signal });
@@ -185,7 +186,7 @@ export const undoMigration = async (
         );
       if (keyed && keyed.left.length > 0)
         notes.push(
-          `Items of kinds that the model in use does not have in ${namesText(keyed.left)} may have kept keys there. Run the migration to the model in use, with finish: it removes them.`,
+          `Items of kinds that the model in use does not have in ${namesText(keyed.left)} may still have keys there. Run the migration to the model in use, with finish: it removes them.`,
         );
       if (left && left.attributes.length > 0)
         notes.push(

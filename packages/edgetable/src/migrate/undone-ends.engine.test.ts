@@ -34,7 +34,7 @@ test.each<readonly [string, object, object]>([
   const next = connectTo({ ...after, ...otherOrder });
   await next.migrations.run({ ...fast, inPlace: true });
   await next.e.link({ id: "1" }, { ...to, id: "3" }, { w: 0, k: "y" }).orThrow();
-  expect((await next.migrations.status()).undo).toContain('Items may have either keys in "ordered"');
+  expect((await next.migrations.status()).undo).toContain(`Items may have either model's keys in "ordered"`);
   expect((await old.migrations.undo()).notes.join(" ")).toContain("Items may have either model's keys in");
   const edges = async (db: typeof old) => db.a({ id: "1" }).out("e").edges();
   for (const given of [before, after]) {

@@ -119,7 +119,7 @@ const mixed = async (): Promise<void> => {
   await once.person.create({ id: "cid", name: "Cid" }).orThrow();
   await once.member.link({ id: "cid" }, chess, { since: "2031" }).orThrow();
   const { notes } = await once.migrations.undo();
-  expect(notes).toContainEqual(expect.stringContaining('Second copies of "member" may be missing or old'));
+  expect(notes).toContainEqual(expect.stringContaining('Second copies of "member" may be missing or outdated'));
 };
 
 const members = [

@@ -29,7 +29,7 @@ export const checkOnCopy = (shape: Shape, paths: readonly string[]): void => {
   const [near, other, side] = shape.role === "mirror" ? [shape.to, "source", "to"] : [shape.from, "target", "from"];
   throw new EdgetableError(
     "plan.unsupported",
-    `"${lacking}" of "${shape.definition}" is on the copy that lies with the edge's ${other} alone, and this one lies with "${near}". Name it in sides.${side}, or ask from the other end.`,
+    `"${lacking}" of "${shape.definition}" is only in the copy at the edge's ${other}, and this read uses the copy at "${near}". Name it in sides.${side}, or ask from the other end.`,
     { details: { edge: shape.definition, path: lacking } },
   );
 };

@@ -304,7 +304,7 @@ const onSharedIndex = (planning: Planning, merge: Merge): Merge => {
   const mend = planning.catalog.escapes ? "Declare them as entries of one index" : "Give the layout an index that answers for all of them";
   throw new EdgetableError(
     "plan.noIndex",
-    `No one index holds ${kinds.map((kind) => `"${kind}"`).join(" and ")}, so that they have no common order. ${mend}, or ask for each alone.`,
+    `No single index holds ${kinds.map((kind) => `"${kind}"`).join(" and ")}, so they have no common order. ${mend}, or ask for each alone.`,
     { details: { kinds: searches.map(({ name }) => name) } },
   );
 };

@@ -65,7 +65,7 @@ export const sealCursor = (position: Position, query: string, secrets: Secrets):
 const invalid = (cause?: unknown): EdgetableError =>
   new EdgetableError(
     "cursor.invalid",
-    "The cursor is not one of this query: it is damaged, forged, of another query, or sealed with another secret. Start again without it.",
+    "The cursor is not one of this query: it is damaged, forged, from another query, or sealed with another secret. Start again without it.",
     { cause },
   );
 

@@ -233,7 +233,7 @@ export const checkMatch = ({ match, definition }: Shape, row: Row, fields?: (fie
           : "must not be there";
     throw new EdgetableError(
       "schema.invalidValue",
-      `"${field}" of "${definition}" ${rule}, and is ${shown(row[field])}: by it, the table tells the item from those of other kinds (layout match).`,
+      `"${field}" of "${definition}" ${rule}, and is ${shown(row[field])}: it distinguishes the item from those of other kinds (layout match).`,
       { details: { attribute: field, value: row[field] } },
     );
   }

@@ -80,10 +80,7 @@ export const oldValue = (shape: Shape, field: string, value: unknown): unknown =
     isReversible = isDate ? sameValue(again, value) : sameAttribute(encodeValue(again, field), encodeValue(value, field));
   }
   if (!isReversible)
-    fail(
-      { shape, field, value },
-      `\`back\` makes ${shown(back)} of ${shown(value)}, of which \`with\` does not make the same value again.`,
-    );
+    fail({ shape, field, value }, `\`back\` converts ${shown(value)} to ${shown(back)}, which \`with\` does not convert back.`);
   return back;
 };
 
@@ -93,7 +90,7 @@ export const checkNewForm = (shape: Shape, field: string, value: AttributeValue)
   if (old === now && retyping && !("NULL" in value) && accepts(shape, field, retyping, decodeValue(value)))
     fail(
       { shape, field, value },
-      `\`from\` accepts ${shown(decodeValue(value))} too, so that it would be converted again. Make \`from\` stricter, or rename the attribute.`,
+      `\`from\` accepts ${shown(decodeValue(value))} too, so it would be converted again. Make \`from\` stricter, or rename the attribute.`,
     );
   return value;
 };

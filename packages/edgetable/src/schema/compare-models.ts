@@ -20,7 +20,7 @@ const STORAGE = {
 
 /** Says of edge types, by name, that their second copies cannot be relied on. */
 export const mixedText = (edges: readonly string[]): string =>
-  `Second copies of ${edges.map((name) => `"${name}"`).join(", ")} may be missing or old`;
+  `Second copies of ${edges.map((name) => `"${name}"`).join(", ")} may be missing or outdated`;
 
 /** How a recorded model stores the edges of a type, and how a model does, where they differ. Undefined for a type that it lacks. */
 export const changedEdges = (
@@ -68,7 +68,7 @@ export const underOurNames = (recorded: ModelDescription, ours: ModelDescription
 export const lackingCopy = ({ items }: ModelDescription, { id, copied }: Pick<Shape, "id" | "copied">): string | undefined => {
   const held = items[id]?.copied;
   if (!held || copied?.every((attribute) => held.includes(attribute))) return undefined;
-  return `"${id}" holds ${held.map((attribute) => `"${attribute}"`).join(", ")} alone, and the model reads more from it`;
+  return `"${id}" holds ${held.map((attribute) => `"${attribute}"`).join(", ")} and nothing else, and the model reads more from it`;
 };
 
 /** Whether a model reads the values of an attribute in another type than a recorded one, because it was retyped. */

@@ -134,7 +134,7 @@ export const tenantPrefix = ({ template, beginning }: TenantKey, tenant: Row): s
         { [field]: tenant[field] ?? undefined },
       );
       if (text !== undefined) return nest(text, nested);
-      throw new EdgetableError("plan.invalidOption", `as() needs a value for ${field}, and it is missing: every tenant would fit.`, {
+      throw new EdgetableError("plan.invalidOption", `as() needs a value for ${field}: without it, every tenant would match.`, {
         details: { option: field },
       });
     })

@@ -95,7 +95,7 @@ export const openTransport = (
   if (!given)
     throw new EdgetableError(
       "plan.invalidOption",
-      'The connection has a transport or client of its own, which does not tell where the stream is: give `stream`, such as { region: "eu-central-1" } or { endpoint }.',
+      'The connection has a transport or client of its own, which does not say where the stream is: give `stream`, such as { region: "eu-central-1" } or { endpoint }.',
       { details: { option: "stream" } },
     );
   const transport = createLeanStreamTransport(given);

@@ -114,7 +114,7 @@ export async function* letterPages(session: Session, limit: number, signal?: Abo
   if (!hasTextSort(layout) || layout.types?.[index.partitionKey] === "N")
     throw new EdgetableError(
       "plan.unsupported",
-      `The dead letters of "${table}" cannot be listed: its key has no text attribute that keeps them together. Name those that you mean by their ids, which \`onDeadLetter\` tells.`,
+      `The dead letters of "${table}" cannot be listed: its key has no text attribute that keeps them together. Name them by their ids, which \`onDeadLetter\` receives.`,
       { details: { table } },
     );
   let start: Key | undefined;

@@ -135,7 +135,7 @@ const refuseHandler = (name: string, what: string): never => {
 };
 
 const checkHandler = (catalog: Catalog, name: string, given: GivenHandler): void => {
-  if (name === FACTS_HANDLER) refuseHandler(name, "has the name of the upkeep of facts: call it otherwise.");
+  if (name === FACTS_HANDLER) refuseHandler(name, "has a name that Edgetable uses for facts. Choose another name.");
   namesIn(given, name, "on");
   const { nodes, edges, parts } = catalog;
   const names = [...Object.keys(nodes), ...Object.keys(edges), ...Object.keys(parts)];

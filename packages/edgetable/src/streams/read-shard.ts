@@ -246,6 +246,6 @@ const LOSSES: Readonly<Record<StreamGap["kind"], string>> = {
 export const gapError = ({ shard, kind, after }: StreamGap, table: string): EdgetableError =>
   new EdgetableError(
     "stream.gap",
-    `Changes of "${table}" were not read in time: the shard ${shard} ${LOSSES[kind]}${after === undefined ? "" : ` behind ${after}`}. Streams keep records for 24 hours. Call refreshFacts(db) for the model's facts, bring what your handlers keep up to date, and run the consumer again: it goes on with what is there.`,
+    `Changes of "${table}" were not read in time: the shard ${shard} ${LOSSES[kind]}${after === undefined ? "" : ` after ${after}`}. Streams keep records for 24 hours. Call refreshFacts(db) for the model's facts, update what your handlers maintain, and run the consumer again: it continues with the remaining records.`,
     { details: { shard, kind, after } },
   );

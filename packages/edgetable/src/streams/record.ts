@@ -70,7 +70,7 @@ const wrongMember = (written: unknown): string => {
   if (typeof eventName !== "string" || !Object.hasOwn(KINDS, eventName)) return `its eventName is ${jsonText(eventName)}`;
   if (typeof eventID !== "string") return `its eventID is ${jsonText(eventID)}`;
   if (!isItem((dynamodb as Partial<WrittenRecord["dynamodb"]> | null | undefined)?.Keys)) return "it has no dynamodb.Keys";
-  return "the name of its table is no text";
+  return "the name of its table is not a text";
 };
 
 /**
@@ -89,7 +89,7 @@ export const readRecord = (written: unknown, table: string): StreamRecord => {
     throw invalid(`is not one of DynamoDB: ${wrongMember(written)}`, written);
   const { Keys, NewImage, OldImage, SequenceNumber, StreamViewType, ApproximateCreationDateTime = 0 } = dynamodb;
   const other = otherTableOf(written, table);
-  if (other !== undefined) throw invalid(`is of the table "${other}", and the model's is "${table}"`, written);
+  if (other !== undefined) throw invalid(`is from the table "${other}", and the model's is "${table}"`, written);
   if ((kind !== "remove" && !isItem(NewImage)) || (kind !== "insert" && !isItem(OldImage)))
     throw new EdgetableError(
       "stream.images",

@@ -106,7 +106,7 @@ export const replayDeadLetters = async <N extends Nodes, E extends Edges, P exte
   const replay = async ({ id, handler: name, record, complete }: DeadLetter): Promise<unknown> => {
     if (!complete)
       throw refusal(
-        `The letter "${id}" lacks its images, which were too large. Look at its item, call refreshFacts if it is of the facts, and discard it.`,
+        `The letter "${id}" lacks its images, which were too large. Look at its item, call refreshFacts(db) if it belongs to the facts, and discard it.`,
         id,
       );
     if (name === FACTS_HANDLER) {
@@ -117,7 +117,7 @@ export const replayDeadLetters = async <N extends Nodes, E extends Edges, P exte
     const handler = named.get(name);
     if (!handler)
       throw refusal(
-        `The letter "${id}" is of the handler "${name}", which is not among those given: ${[...named.keys()].join(", ") || "none"}.`,
+        `The letter "${id}" belongs to the handler "${name}", which was not passed. Passed: ${[...named.keys()].join(", ") || "none"}.`,
         id,
       );
     const failure = await callHandler(session, handler, { record, replayed: true }, { timeout, attempts, signal });

@@ -325,7 +325,7 @@ export const runConsumer = async ({
   const unlink = linkAbort(ending, signal);
   const stopping = abortedByClose(session, ending.signal, {
     what: "The stream consumer",
-    advice: "It goes on from its checkpoints when it runs again.",
+    advice: "It continues from its checkpoints when it runs again.",
   });
   let failure: { readonly error: unknown } | undefined;
   const consumer: Consumer = {

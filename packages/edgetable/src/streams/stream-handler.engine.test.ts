@@ -448,7 +448,7 @@ describe("bad input", () => {
       [{ dynamodb: undefined }, "it has no dynamodb.Keys"],
       [{ dynamodb: null }, "it has no dynamodb.Keys"],
       [{ dynamodb: keyless }, "it has no dynamodb.Keys"],
-      [{ tableName: {} }, "the name of its table is no text"],
+      [{ tableName: {} }, "the name of its table is not a text"],
     ];
     for (const [part, says] of named)
       await expect(handle({ Records: [{ ...record, ...part } as never] })).rejects.toThrow(`is not one of DynamoDB: ${says}. Send`);
@@ -480,7 +480,7 @@ describe("bad input", () => {
     [{ mail: { on: "student", linked: () => 1 } }, /no member of a handler on "student" "linked"/],
     [{ mail: { on: "student", created: 1 } }, /not a function: 1/],
     [{ mail: { on: "student", event: () => 1, whenChanged: ["nam"] } }, /no attribute of student "nam"/],
-    [{ facts: { on: "student", event: () => 1 } }, /call it otherwise/],
+    [{ facts: { on: "student", event: () => 1 } }, /Choose another name/],
     [{ mail: null }, /Expected an object for mail/],
   ])("handlers %#", (handlers, message) => {
     const db = modelIn("Table").connect({ transport: engine.transport });

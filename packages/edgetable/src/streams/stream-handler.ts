@@ -79,7 +79,7 @@ export const createStreamHandler = <N extends Nodes, E extends Edges, P extends 
     if (!Array.isArray(given))
       throw new EdgetableError(
         "stream.invalidRecord",
-        `The event has no Records, as one of a stream has: it is ${jsonText(event)}. Invoke the function by an event source mapping of the table's stream.`,
+        `The event has no Records: it is ${jsonText(event)}. Invoke the function through an event source mapping of the table's stream.`,
       );
     const records: Identified[] = [];
     for (const one of given as readonly GivenRecord[]) {

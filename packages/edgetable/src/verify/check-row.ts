@@ -46,12 +46,12 @@ const placing = ({ row }: SeenRow, template: Template, stored: AttributeValue): 
 const shown = (value: AttributeValue | undefined): unknown => (value === undefined ? undefined : decodeValue(value));
 
 const REASONS = {
-  storedKey: "The values in the key would be written in another form: a read by them does not find the item.",
+  storedKey: "Edgetable would write the values of the key in another form, so a read by them does not find the item.",
   indexKey: "The index does not show the row, or shows it in the wrong place.",
-  wrongShard: "Readers do not look into this shard.",
-  typeAttribute: "The item does not say of which type it is.",
-  drift: "The key tells the value; the attribute beside it differs.",
-  repetition: "It repeats what the row holds elsewhere, and differs or is missing.",
+  wrongShard: "Readers do not read this shard.",
+  typeAttribute: "The item does not name its type.",
+  drift: "The key contains the value; the attribute that repeats it differs.",
+  repetition: "It repeats a value of the row, and differs from it or is missing.",
 } as const;
 
 const computedFinding = (seen: SeenRow, why: keyof typeof REASONS, attribute: string, expected: AttributeValue | undefined): Finding => ({
@@ -179,8 +179,8 @@ const checkForms = ({ shape, item, row, key }: SeenRow, converted: Converted, dr
       const isNamed = elsewhere !== undefined && other !== undefined;
       const attribute = isNamed ? other : place;
       const reason = isNamed
-        ? `Items hold it as "${place}" since they were converted: a program of another model wrote it.`
-        : "Items hold it with another type since they were converted: a program of another model wrote it.";
+        ? `Since the conversion, items hold it as "${place}": a program with another model wrote this item.`
+        : "Since the conversion, items hold it with another type: a program with another model wrote this item.";
       const found = shown(isNamed ? elsewhere : stored);
       draft.findings.push({
         kind: "otherForm",

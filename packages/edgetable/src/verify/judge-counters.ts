@@ -54,7 +54,7 @@ const misnamed = (key: Key | Seen["key"], item: Item | null): Finding => ({
   key,
   attribute: MEMO_NODE,
   stored: item?.[MEMO_NODE] && decodeValue(item[MEMO_NODE]),
-  reason: "The counter's key tells for which node it counts; the text beside it names another one, or none.",
+  reason: "The counter's key names the node for which it counts; its text names another node, or no node.",
 });
 
 /** Judges a counter by its own item: its text names the node that its key tells. */
@@ -128,11 +128,11 @@ export const judgeCounters = (judging: Judging, seen: SeenRow): void => {
 export const judgeIdleCounter = (judging: Judging, { key, item }: Seen): void => {
   const owner = counterOwner(judging.catalog, item);
   if (!owner) {
-    const reason = "Neither its key nor its text tells for which node it counts. If there is one, the node is judged with it.";
+    const reason = "Neither its key nor its text names the node for which it counts. If the node exists, verify checks it as well.";
     return report(judging, { kind: "idleGuard", key, attribute: COUNTER, reason }, orphan(deletion(judging, { key, item })));
   }
   if (owner === "nobody") {
-    const reason = "It counts for other declarations than the model's.";
+    const reason = "It counts for declarations that the model does not have.";
     return report(judging, { kind: "idleGuard", key, attribute: COUNTER, reason }, writes(deletion(judging, { key, item })));
   }
   const { set, key: node, id } = owner;

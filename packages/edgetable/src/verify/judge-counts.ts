@@ -30,7 +30,7 @@ export const judgeGuard = (judging: Judging, { key, item }: Seen): void => {
   const { catalog } = judging;
   const guard = readDegreeGuard(catalog, item);
   if (guard && !isKeptGuard(catalog, item)) {
-    const reason = `The model neither limits nor restricts edges of "${guard.edge}" there: nothing keeps the number.`;
+    const reason = `The model neither limits nor restricts edges of "${guard.edge}" there: nothing maintains the count.`;
     return report(judging, { kind: "idleGuard", key, definition: guard.edge, reason }, writes(deletion(judging, { key, item })));
   }
   const at = guard && guardedNode(catalog, item);

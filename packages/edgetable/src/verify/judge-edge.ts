@@ -62,7 +62,7 @@ export const judgeLead = (judging: Judging, seen: SeenRow & { readonly other: No
   const definition = shape.definition;
   const own = check(judging, key, item, shape);
   if (found === null) {
-    const reason = "Its second copy is not there: reads from the other end miss the edge.";
+    const reason = "Its second copy is missing: reads from the other end miss the edge.";
     const finding: Finding = { kind: "oneSided", key, definition, other: other.key, reason };
     return report(judging, finding, restoring(judging, seen, other, own));
   }
@@ -105,7 +105,7 @@ export const judgeLead = (judging: Judging, seen: SeenRow & { readonly other: No
   };
   const mends = circumstances.differing === "mend" || differences.length === 0;
   const advice =
-    'An edge written with `reverse` differs on purpose. Say so (differing: "keep"), or let the second copy follow the first ("mend").';
+    'If it was written with `reverse`, it differs on purpose: pass differing: "keep". Pass "mend" to make the second copy equal to the first.';
   report(judging, finding, mends ? following(judging, { seen, theirs }, own) : none(advice));
 };
 
@@ -121,7 +121,7 @@ export const judgeSecond = (judging: Judging, seen: SeenRow & { readonly other: 
     key,
     definition: shape.definition,
     other: other.key,
-    reason: "Its first copy is not there: reads from the other end miss the edge.",
+    reason: "Its first copy is missing: reads from the other end miss the edge.",
   };
   if (!entry.definition.symmetric) {
     // The first copy decides: without it there is no edge.
@@ -144,7 +144,7 @@ export const isThere = (judging: Judging, { node, key, id }: NeededNode): boolea
 
 const removal = (judging: Judging, seen: SeenRow, { key: missing, node: { name } }: NeededNode): Mend => {
   // No write can require that a Query finds nothing.
-  if (!missing) return none(`Create the "${name}", or remove what is tied to it.`);
+  if (!missing) return none(`Create the "${name}", or remove this item.`);
   const { catalog, images } = judging;
   const { key, item, shape, row } = seen;
   const absent = check(judging, missing, judging.images[keyId(missing)]);

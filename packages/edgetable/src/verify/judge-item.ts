@@ -57,7 +57,7 @@ export const judgeMark = (judging: Judging, { key, item, shape }: Seen & { reado
     attribute: DELETING,
     stored: job,
     other: jobKey,
-    reason: "A deletion has marked the node, and its job is gone: nothing can be linked to it.",
+    reason: "A deletion has marked the node, and its job no longer exists: nothing can be linked to the node.",
   };
   const changes = { set: {}, remove: [DELETING], add: {}, append: {} };
   report(
@@ -77,7 +77,7 @@ export const judgeUnreadable = (judging: Judging, seen: Seen & { readonly shape?
     return { kind: "unreadable", key, definition: shape?.definition, attribute, stored: value && decodeValue(value), reason };
   };
   const numbers = unreadableNumbers(judging.catalog, seen);
-  const reason = "There belongs a number: writes that add to it or compare with it are refused.";
+  const reason = "It should be a number: writes that add to it or compare it are refused.";
   const [first, ...rest] = numbers.map((attribute) => tell(attribute, reason));
   // What is added up is judged after this, as if it had been nothing.
   const set = Object.fromEntries(numbers.map((name) => [name, { N: isRevision(name) ? String(Math.floor(now)) : "0" }]));
@@ -86,7 +86,7 @@ export const judgeUnreadable = (judging: Judging, seen: Seen & { readonly shape?
   const [record, ...more] = unreadableRecords(seen);
   if (record === undefined) return;
   const removes = [record, ...more];
-  const lost = "It does not read as JSON, so that the table has no record of its model. Migrate it: edgetable migrate run.";
+  const lost = "It is not JSON, so the table has no record of its model. Run a migration: edgetable migrate run.";
   const isLast = [MODEL, MIGRATION].every((name) => !(name in item) || removes.includes(name));
   const changes = { set: {}, remove: removes, add: {}, append: {} };
   const mend = isLast ? deletion(judging, { key, item }) : ({ kind: "update", key, terms, shape: undefined, changes } as const);
@@ -108,7 +108,7 @@ export const judgeAlone = (judging: Judging, seen: Exclude<Seen, SeenRow>): void
       const until = storedNumber(item, UNTIL);
       const isResumed = stored === "delete" || stored === "copy";
       if (Math.abs(until) > longAgo || (until === 0 && item[UNTIL] && !isResumed)) return;
-      const reason = `A job (${String(stored)}) that was cut off and not resumed.`;
+      const reason = `A job (${String(stored)}) that was interrupted and not resumed.`;
       // What a deletion or a change of copies has begun is ended by resuming it.
       const mend = isResumed ? none("Resume it: db.jobs.resumeAll().") : orphan(removal);
       return report(judging, { kind: "abandonedJob", key, attribute: UNTIL, stored, reason }, mend);

@@ -99,7 +99,7 @@ const isKeptMarker = (catalog: Catalog, item: Item): boolean => {
 export const judgeMarker = (judging: Judging, { key, item }: Seen): void => {
   const { catalog } = judging;
   if (!isKeptMarker(catalog, item)) {
-    const reason = "It is of an attribute that the model does not say is unique: nothing keeps it.";
+    const reason = "Its attribute is not unique in the model, so nothing maintains it.";
     return report(judging, { kind: "idleMarker", key, attribute: OWNER, reason }, writes(deletion(judging, { key, item })));
   }
   if (ownerOfMarker(judging, { key, item }) !== null) return;

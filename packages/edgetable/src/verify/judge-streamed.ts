@@ -99,7 +99,7 @@ export const wrongStreamed = (judging: Judging, seen: SeenRow): WrongStreamed | 
   // What is behind an attribute tells nothing more if the attribute is wrong as well.
   if (findings.length === 0 && behind) {
     const { attribute, what } = behind;
-    const reason = `The attributes are right, but not what the stream processor adds the next change to: ${what}.`;
+    const reason = `The attributes are right, but the sums to which the stream processor adds the next change are not: ${what}.`;
     findings.push({ kind: "staleFact", key, definition: shape.definition, attribute, reason });
   }
   const long = image[TOO_LONG];
@@ -140,7 +140,7 @@ const judgeUnreadableMemo = (judging: Judging, { key, item }: Pick<Seen, "key" |
   const place = contributionsOf(catalog, row).find((one) => keyId(memoKey(catalog, one)) === keyId(key));
   const attribute = source && "M" in source ? MEMO_NODE : MEMO_SOURCE;
   const stored = item[attribute] && decodeValue(item[attribute]);
-  const reason = "A memo does not say of which edge or part, or of which node it is.";
+  const reason = "A memo does not name its edge or part, or its node.";
   const finding: Finding = { kind: "unreadable", key, definition: place?.holder.entry.name, attribute, stored, reason };
   if (!place || !row) return report(judging, finding, writes(deletion(judging, { key, item })));
   const { entry, id } = place.holder;
@@ -157,7 +157,7 @@ export const judgeMemo = (judging: Judging, { key, item }: Pick<Seen, "key" | "i
   const place = other && placeOfMemo(catalog, item);
   if (!place) return;
   const { entry, id } = place.holder;
-  const reason = `A memo lies under a key that is not its own: what it says of an edge or part of the "${entry.name}" is never taken off.`;
+  const reason = `A memo has the wrong key: what it counts of an edge or part of the "${entry.name}" is never subtracted.`;
   const mend = { kind: "rebuild", holder: { type: entry.name, id }, before: deletion(judging, { key, item }) } as const;
   report(judging, { kind: "staleFact", key, definition: entry.name, other, reason }, mend);
 };
@@ -178,7 +178,7 @@ export const judgeUnshown = (judging: Judging, seen: Seen): void => {
     const image = readNeed(judging, { kind: "stream", id: `stream ${keyId(facts)}`, holder: end });
     const behind = image && wrongBehind(image, undefined);
     if (!behind) continue;
-    const reason = `There is no such "${name}", and what the stream processor keeps for it is wrong: ${behind.what}.`;
+    const reason = `This "${name}" does not exist, and what the stream processor stores for it is wrong: ${behind.what}.`;
     const finding = { kind: "staleFact", key: facts, definition: name, attribute: behind.attribute, other: key, reason } as const;
     report(judging, finding, { kind: "rebuild", holder: end, read: image });
   }

@@ -74,8 +74,8 @@ test("guards and markers that the model keeps no more are harmless, and a repair
   await before.owns.link({ id: "u" }, { id: "p" }).orThrow();
   const db = modelOf(false);
   expect((await db.migrations.plan()).notes).toEqual([
-    expect.stringContaining('The items that count "likes.outDegree", "owns.inDegree" are not kept any more and stay.'),
-    expect.stringContaining('The items that reserve the values of "user.email" are not kept any more and stay.'),
+    expect.stringContaining('The items that count "likes.outDegree", "owns.inDegree" are no longer maintained, and stay.'),
+    expect.stringContaining('The items that reserve the values of "user.email" are no longer maintained, and stay.'),
   ]);
   expect(await db.migrations.run({ finish: true, indexLag: 0 })).toMatchObject({ complete: true });
   const idle = { idleGuard: [2, 0], idleMarker: [1, 0] };

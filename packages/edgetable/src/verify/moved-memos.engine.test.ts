@@ -47,7 +47,7 @@ test("the processor takes no value of a memo under another key", async () => {
     expect(await db.course.get({ id: "c" })).toEqual({ id: "c", users: 2, points: 2, best: 2, grades: 2 });
     const { kinds } = await verified(db);
     expect(kinds.flatMap(({ examples }) => examples.map(({ reason }) => reason))).toEqual([
-      expect.stringMatching(/^A memo lies under a key that is not its own/),
+      expect.stringMatching(/^A memo has the wrong key/),
     ]);
     expect((await verified(db, { repair: true })).clean).toBe(true);
     expect((await verified(db)).found).toEqual({});
@@ -74,7 +74,7 @@ for (const [name, damage] of Object.entries(unreadable))
       const { clean, kinds } = await verified(db);
       expect(clean).toBe(false);
       expect(kinds.flatMap(({ kind, examples }) => (kind === "unreadable" ? examples : []))).toMatchObject([
-        { key: { pk: memo["pk"], sk: memo["sk"] }, reason: expect.stringMatching(/^A memo does not say/) as string },
+        { key: { pk: memo["pk"], sk: memo["sk"] }, reason: expect.stringMatching(/^A memo does not name/) as string },
       ]);
       expect((await verified(db, { repair: true })).clean).toBe(true);
       expect((await verified(db)).found).toEqual({});
@@ -121,7 +121,7 @@ for (const [name, move] of Object.entries(damages))
           key,
           definition: "course",
           other: { pk: memo["pk"], sk: memo["sk"] },
-          reason: expect.stringMatching(/^A memo lies under a key that is not its own/) as string,
+          reason: expect.stringMatching(/^A memo has the wrong key/) as string,
         }),
       );
       const repaired = await verified(db, { repair: true });

@@ -83,7 +83,7 @@ test("items that a program of the model before wrote after the second step are n
     attribute: "name",
     stored: "Late",
     expected: "Late",
-    reason: 'Items hold it as "fullName" since they were converted: a program of another model wrote it.',
+    reason: 'Since the conversion, items hold it as "fullName": a program with another model wrote this item.',
   });
   expect(await found(db, true)).toEqual([{ kind: "otherForm", count: 5, repaired: 5 }]);
   expect([...(await attributes())].filter((name) => ["name", "since"].includes(name))).toEqual([]);

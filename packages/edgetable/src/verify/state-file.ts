@@ -90,7 +90,7 @@ export const checkStateFile = async (path: string): Promise<void> => {
   const probe = `${path}.${process.pid}.probe`;
   try {
     const found = await stat(path).catch(() => undefined);
-    if (found && !found.isFile()) throw new Error(`"${path}" is no file`);
+    if (found && !found.isFile()) throw new Error(`"${path}" is not a file`);
     await (await open(probe, "w", 0o600)).close();
     await rm(probe, { force: true });
   } catch (cause) {

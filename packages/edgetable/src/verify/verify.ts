@@ -57,7 +57,7 @@ export interface VerifyOptions {
    */
   readonly settle?: number;
   /**
-   * Milliseconds for which what the stream keeps must stay wrong to be a finding, 0 to 600,000: longer than your stream
+   * Milliseconds for which an attribute that the stream maintains must stay wrong to be a finding, 0 to 600,000: longer than your stream
    * processor lags. @default 10,000
    */
   readonly staleAfter?: number;
@@ -296,7 +296,7 @@ export const verify = async (db: object, options: VerifyOptions = {}): Promise<V
   const again = job === undefined ? "call again" : "call again to resume";
   const run = newRun(session, {
     what: "The verification",
-    advice: settings.repair?.mode === "repair" ? `What was mended stays mended; ${again}.` : `Nothing was changed; ${again}.`,
+    advice: settings.repair?.mode === "repair" ? `Completed repairs are kept; ${again}.` : `Nothing was changed; ${again}.`,
     signal: given.signal,
     deadline: given.deadline === undefined ? Number.POSITIVE_INFINITY : session.effects.now() + given.deadline,
   });

@@ -168,7 +168,7 @@ const fewerRequests = ({ explanation: { plan, requests } }: CheckedPattern): str
     return "The search queries each shard: declare no more of them than recommendShards gives, or narrow the search to one partition by `split`.";
   const dependent = requests.find((request) => request.after !== undefined);
   if (dependent?.operation === "Query")
-    return "Pass what the nodes' keys need beside their ids as { given }, so that one BatchGetItem reads them.";
+    return "Pass the fields that the nodes' keys need besides their ids as { given }, so that one BatchGetItem reads them.";
   if (dependent) return "Ask for edges() or ids() where the nodes' attributes are not needed, or copy immutable ones to the edge.";
   return "Put what is read together into one partition, or into one index under one key.";
 };

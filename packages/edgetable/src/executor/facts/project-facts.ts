@@ -247,7 +247,7 @@ export const projectFacts = async (
         ({ facts: from, over } = again);
         values = await readFrom(from);
       }
-      throw new EdgetableError("execute.conflict", `Others kept changing what a "${holder.entry.name}" shows of its facts. Try again.`, {
+      throw new EdgetableError("execute.conflict", `Other processes kept changing the facts of a "${holder.entry.name}". Try again.`, {
         retryable: true,
         details: { tries: TRIES },
       });

@@ -106,7 +106,7 @@ test.each(Object.keys(works))("a %s whose connection is closed stops as by a sig
   expect(await ended).toMatchObject({
     code: "execute.aborted",
     cause: "the connection was closed",
-    message: expect.stringMatching(/^The .* was aborted by close[(][)][.] .*(?:when you call it again|resume the job|call again)/),
+    message: expect.stringMatching(/^The .* was aborted by close[(][)][.] .*(?:to resume it|resume the job|call again)/),
   });
   expect(await other.jobs.list()).toMatchObject([{ running: false, leasedUntil: 0 }]);
   await works[kind]!(grown.connect({ transport: engine.transport }));

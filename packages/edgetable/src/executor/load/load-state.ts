@@ -246,7 +246,7 @@ export const writeUnlessHalted = async (state: LoadState, rows: readonly number[
 /** What errors say of a load that was aborted. */
 export const LOAD: Aborted = {
   what: "The load",
-  advice: "What it wrote stays; one with `job` goes on where it was when you call it again.",
+  advice: "What it wrote stays. Call a load with `job` again to resume it.",
 };
 
 /** The error of a load that its signal ended. */

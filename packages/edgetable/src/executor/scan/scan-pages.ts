@@ -40,7 +40,7 @@ export const readPosition = (text: string, table: string): ScanPosition => {
   if (position) return position;
   throw new EdgetableError(
     "cursor.invalid",
-    `The position is not of a scan of "${table}". Give the \`position\` of an earlier scan's report, or leave \`from\` out to start again.`,
+    `The position does not belong to a scan of "${table}". Give the \`position\` of an earlier scan's report, or leave \`from\` out to start again.`,
     { details: { from: text } },
   );
 };

@@ -21,7 +21,7 @@ const noParent = ({ path, steps, verb }: PathChange, depth: number, found: unkno
   const state = found === undefined ? `the item has no "${parent}"` : `"${parent}" is not ${needed}`;
   return new EdgetableError(
     "execute.rejected",
-    `"${path}" cannot be changed (${verb}): ${state}. DynamoDB makes no parents of a path: set "${parent}" whole, to ${needed}.`,
+    `"${path}" cannot be changed (${verb}): ${state}. DynamoDB does not create the parents of a path: set the whole "${parent}", to ${needed}.`,
     { details: { path, parent, verb } },
   );
 };

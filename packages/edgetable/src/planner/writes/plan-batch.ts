@@ -21,13 +21,13 @@ export interface BatchPlan {
 }
 
 const INSTEAD: Readonly<Record<string, string>> = {
-  create: "refuses to replace what is there, and a batch checks nothing: use put",
-  link: "refuses to replace what is there, and a batch checks nothing: use put",
-  update: "changes what is there, and a batch writes whole items: use put",
+  create: "refuses to replace an item, and a batch checks nothing: use put",
+  link: "refuses to replace an item, and a batch checks nothing: use put",
+  update: "changes an item, and a batch writes whole items: use put",
   check: "writes nothing, and a batch checks nothing",
-  upsert: "changes what is there, and a batch writes whole items: use put",
-  upsertEdge: "changes what is there, and a batch writes whole items: use put",
-  relink: "changes what is there, and a batch writes whole items: use put",
+  upsert: "changes an item, and a batch writes whole items: use put",
+  upsertEdge: "changes an item, and a batch writes whole items: use put",
+  relink: "changes an item, and a batch writes whole items: use put",
 };
 
 /** Why a batch cannot write an item; undefined if it may. */

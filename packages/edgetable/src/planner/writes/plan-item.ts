@@ -165,7 +165,7 @@ export const planCheck = (working: WorkingSet, { exists, guards, ...write }: Che
   if (exists) return key === null ? notFound : undefined;
   throw new EdgetableError(
     "plan.unsupported",
-    `The key of "${write.name}" holds more than its id: no check can tell that it is not there.`,
+    `The key of "${write.name}" holds more than its id: a check cannot find out that it does not exist.`,
     {
       details: { of: write.name },
     },

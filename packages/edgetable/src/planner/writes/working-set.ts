@@ -403,7 +403,7 @@ export const failWrittenTwice = (key: Key, of: readonly number[]): never => {
   const problem =
     calls.length > 1
       ? `calls ${calls.join(" and ")} both write ${keyShown(key)}. Join them into one call, or make them one after the other.`
-      : `call ${calls.join()} writes ${keyShown(key)} twice. Split the call, or give a derived fact behind it the freshness "stream".`;
+      : `call ${calls.join()} writes ${keyShown(key)} twice. Split the call, or give one of its derived facts the freshness "stream".`;
   throw new EdgetableError("plan.unsupported", `A transaction writes an item once: ${problem}`, { details: { key, writes } });
 };
 

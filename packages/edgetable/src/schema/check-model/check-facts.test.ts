@@ -75,7 +75,7 @@ describe("aggregates", () => {
       'Did you mean "grade"?',
     ],
     ["a path into an unknown attribute", { n: count({ in: "takes", where: { "grad.best": 1 } }) }, {}, 'Did you mean "grade"?'],
-    ["a text that is no path", { n: count({ in: "takes", where: { "grade..a": 1 } }) }, {}, '"grade..a" is no path within an attribute'],
+    ["a text that is no path", { n: count({ in: "takes", where: { "grade..a": 1 } }) }, {}, '"grade..a" is not a path within an attribute'],
     [
       "alternatives that are no list",
       { n: count({ in: "takes", where: { or: { grade: 1 } } }) },
@@ -139,14 +139,14 @@ describe("aggregates", () => {
     ],
     ["edges that stay behind", { n: count({ in: "takes" }) }, { onDelete: {} }, 'set onDelete.to to "cascade" or "restrict"'],
     ["edges to nodes that are not there", { n: count({ in: "takes" }) }, { ends: "unchecked" }, 'ends: "unchecked"'],
-    ["a bound that no stream keeps", { n: count({ in: "takes", within: 5 }) }, {}, "a bound of staleness is kept by the stream alone"],
+    ["a bound that no stream keeps", { n: count({ in: "takes", within: 5 }) }, {}, "only the stream keeps a bound of staleness"],
     [
       "a bound of no time",
       { n: count({ in: "takes", freshness: "stream", within: 0 }) },
       {},
-      "0 is not a number of seconds within 1 to 86,400",
+      "0 is not a number of seconds from 1 to 86,400",
     ],
-    ["references", { n: count({ in: "takes" }) }, { stored: "reference", onDelete: {} }, 'it may lead to a "course" that is not there'],
+    ["references", { n: count({ in: "takes" }) }, { stored: "reference", onDelete: {} }, 'it may lead to a "course" that does not exist'],
     ["edges that expire", { n: average({ in: "takes", of: "grade" }) }, { ttl: "until" }, "which no transaction sees"],
   ])("name %s", (_, derived, settings, message) => {
     expect(messages({ derived, edge: settings }).join()).toContain(message);
@@ -167,7 +167,7 @@ describe("shards", () => {
     ["one", likes(1), {}, "a whole number from 2 to 64, not 1"],
     ["a fraction", likes(2.5), {}, "not 2.5"],
     ["parts", { n: count({ parts: "room", shards: 8 }) }, {}, "their node's own partition"],
-    ["the stream", { n: count({ in: "takes", shards: 8, freshness: "stream" }) }, {}, "nobody waits for the stream"],
+    ["the stream", { n: count({ in: "takes", shards: 8, freshness: "stream" }) }, {}, "the stream and batch jobs do not need them"],
     ["another number", { ...likes(8), m: count({ in: "takes", shards: 4 }) }, {}, "with 4 shards, and every link would still meet"],
     ["none beside it", { ...likes(8), m: count({ in: "takes" }) }, {}, "with no shards"],
     ["a restricted end", likes(8), { edge: { onDelete: { to: "restrict" } } }, 'Set it to "cascade"'],
@@ -221,7 +221,7 @@ describe("copies", () => {
   test("that lead back to where they began are refused", () => {
     const total = sum({ in: "takes", of: "total", freshness: "stream" });
     expect(messages({ derived: { total }, copies: { to: { total: { of: "total", freshness: "stream" } } } }).join()).toContain(
-      "it follows from itself",
+      "it depends on itself",
     );
   });
 });

@@ -89,7 +89,7 @@ export const checkWhere = (
   else checkGroups(derived.where ?? {});
   for (const [name, condition] of comparisonsIn(derived.where ?? {})) {
     if (attributeIn(name) === undefined)
-      report("setting", at, `"${name}" is no path within an attribute. Write "address.city", "tags[0]" or settings["a.b"].`);
+      report("setting", at, `"${name}" is not a path within an attribute. Write "address.city", "tags[0]" or settings["a.b"].`);
     if (!ends.includes(name) || !isMap(condition)) checkComparisons(name, condition);
     else for (const [field, value] of Object.entries(condition)) checkComparisons(`${name}.${field}`, value);
   }
@@ -114,8 +114,8 @@ const beyondTransactions = (definition: GraphDefinition, { node, definition: own
   const late = lateAttributes(definition, source).find((one) => one === of || compared.includes(one));
   if (late !== undefined) return `"${late}" is written by the stream or a job, after the transaction`;
   if (!isAdditive(operation))
-    return `when the row that holds the ${operation} goes, the next one has to be found among all others, which a transaction cannot do`;
-  if (owner.ttl !== undefined) return `"${node}" expires (ttl), and what is tied to it stays uncounted when it is created anew`;
+    return `when the row with the ${operation} is removed, the next one has to be found among all others, which a transaction cannot do`;
+  if (owner.ttl !== undefined) return `"${node}" expires (ttl), and its edges and parts are not counted when it is created again`;
   if (source.parts !== undefined)
     return definition.parts?.[source.parts]?.ttl === undefined ? undefined : `"${source.parts}" expires (ttl), which no transaction sees`;
   const name = source.in ?? source.out ?? "";
@@ -123,13 +123,13 @@ const beyondTransactions = (definition: GraphDefinition, { node, definition: own
   if (!edge) return undefined;
   // A node that is created would have to find the references to it at once, and only an index finds them, a moment late.
   if (edge.stored === "reference")
-    return `"${name}" lies in attributes of its source, so it may lead to a "${node}" that is not there, and stays when that is deleted: nothing would count it when the node is created`;
+    return `"${name}" is stored in its source, so it may lead to a "${node}" that does not exist, and stays when that is deleted: nothing would count it when the node is created`;
   if (edge.ttl !== undefined) return `"${name}" expires (ttl), which no transaction sees`;
-  if (edge.ends === "unchecked") return `"${name}" may be linked to a node that is not there (ends: "unchecked")`;
+  if (edge.ends === "unchecked") return `"${name}" may be linked to a node that does not exist (ends: "unchecked")`;
   const ends = edge.symmetric ? (["from", "to"] as const) : ([source.in === undefined ? "from" : "to"] as const);
   const isLeft = ends.every((end) => (edge.onDelete?.[end] ?? "leave") === "leave");
   if (isLeft)
-    return `edges of "${name}" stay when "${node}" is deleted, and count for none: set onDelete.${ends[0]} to "cascade" or "restrict"`;
+    return `edges of "${name}" stay when "${node}" is deleted, and no node counts them: set onDelete.${ends[0]} to "cascade" or "restrict"`;
   return undefined;
 };
 
@@ -145,7 +145,7 @@ const beyondShards = (definition: GraphDefinition, { node, definition: owner, de
   if (!Number.isInteger(shards) || shards < FEWEST || shards > MOST)
     return `shards must be a whole number from ${FEWEST} to ${MOST}, not ${shown(shards)}.`;
   if (freshness !== "transaction" || !isAdditive(operation))
-    return `shards are for a count, sum or average of freshness "transaction": nobody waits for the stream or a batch. Leave shards out.`;
+    return `shards are for a count, sum or average of freshness "transaction": the stream and batch jobs do not need them. Leave shards out.`;
   if (source.parts !== undefined)
     return "parts are in their node's own partition, whose 1,000 write units a second they share: counters elsewhere would not help. Leave shards out.";
   const name = source.in ?? source.out ?? "";
@@ -179,9 +179,9 @@ const checkWithin = (
 ): void => {
   if (within === undefined) return;
   if (freshness !== "stream")
-    report("setting", `${place}.within`, `a bound of staleness is kept by the stream alone: set freshness: "stream", or leave it out.`);
+    report("setting", `${place}.within`, `only the stream keeps a bound of staleness: set freshness: "stream", or leave it out.`);
   else if (typeof within !== "number" || !(within >= 1 && within <= LONGEST_STALENESS))
-    report("setting", `${place}.within`, `${String(within)} is not a number of seconds within 1 to 86,400.`);
+    report("setting", `${place}.within`, `${String(within)} is not a number of seconds from 1 to 86,400.`);
 };
 
 const checkSource = (definition: GraphDefinition, { place, node, derived }: Declared, report: Report): boolean => {
@@ -393,8 +393,7 @@ export const checkCycles = (definition: GraphDefinition, report: Report): void =
       waiting.push(...next(...one));
     }
     const place = `${Object.hasOwn(definition.nodes, owner) ? "nodes" : "edges"}.${owner}.derived.${attribute}`;
-    if (seen.has(`${owner}.${attribute}`))
-      report("setting", place, "it follows from itself, by way of a copy or an edge. Break the circle.");
+    if (seen.has(`${owner}.${attribute}`)) report("setting", place, "it depends on itself through a copy or an edge. Break the cycle.");
   }
 };
 

@@ -19,7 +19,7 @@ describe("renamed and retyped attributes", () => {
       model: withUser({ renamed: { name: "name" } }),
       rule: "setting",
       place: "nodes.user.renamed.name",
-      says: ["another text"],
+      says: ["the former name"],
     },
     "a name that is in use": {
       model: withEdge({ renamed: { role: "at" } }),

@@ -26,7 +26,7 @@ export const checkFormer = (definition: GraphDefinition, report: Report): void =
           report("setting", place, `the layout says how attributes are stored. Name it there: attributes: { ${name}: … }.`);
         const from: unknown = typeof renaming === "object" ? renaming.from : renaming;
         if (renaming && (typeof from !== "string" || from === "" || from === name))
-          report("setting", place, "give the name that the attribute had before: another text than its name now.");
+          report("setting", place, "give the former name of the attribute, which must differ from its present name.");
         if (retyping && (!isStandard(retyping.from) || typeof retyping.with !== "function"))
           report(
             "setting",
@@ -37,7 +37,7 @@ export const checkFormer = (definition: GraphDefinition, report: Report): void =
           report(
             "setting",
             place,
-            '`back` is missing: it makes the old value of a new one, which programs with the model before read. Give it; or stored: "new" once there is no such program.',
+            '`back` is missing: it converts a new value to the old one, which programs with the former model read. Add it, or stored: "new" once no such program runs.',
           );
         const forms = [
           typeof renaming === "string" ? "old" : renaming && (renaming.stored ?? "old"),

@@ -30,7 +30,7 @@ describe("items", () => {
       model: model({ nodes: { user: user(), guest: user() } }),
       rule: "collision",
       place: "nodes.guest",
-      says: ['"user" (USER#{id} / #)', '"guest"', "overwrites", "Begin one of them differently."],
+      says: ['"user" (USER#{id} / #)', '"guest"', "overwrite the other", "Begin one of them differently."],
     },
     "an edge and a node": {
       model: inLayout({}, { edges: { knows: link({ to: "user" }) } }),

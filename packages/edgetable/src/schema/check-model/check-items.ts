@@ -56,8 +56,8 @@ const checkIdentity = (catalog: Catalog, shape: Shape, report: Report): void => 
       "identity",
       placeOf(shape),
       shape.kind === "part"
-        ? `the table has no sort key, so that "${name}" would replace its "${from}". Give the layout a sortKey, or declare "${name}" as a node with a reference to "${from}".`
-        : `the table has no sort key, so that an edge needs its own partition key with both its ends: ${fields} ${missing.length === 1 ? "is" : "are"} not in it. Give layout.edges.${side}.keys.${catalog.index.partitionKey} a template such as "${name}#{from}#{to}", store the edge as a "reference", or give the layout a sortKey.`,
+        ? `the table has no sort key, so "${name}" would replace its "${from}". Give the layout a sortKey, or declare "${name}" as a node with a reference to "${from}".`
+        : `the table has no sort key, so an edge needs its own partition key with both its ends: ${fields} ${missing.length === 1 ? "is" : "are"} not in it. Give layout.edges.${side}.keys.${catalog.index.partitionKey} a template such as "${name}#{from}#{to}", store the edge as a "reference", or give the layout a sortKey.`,
     );
   } else {
     const sources = keys.map((key) => key?.source).join(" / ");
@@ -145,7 +145,7 @@ const checkMatches = (catalog: Catalog, shape: Shape, report: Report): void => {
         "attribute",
         place,
         shape.former?.[field]
-          ? `"${field}" is renamed or retyped, so that items hold it in two forms. Name an attribute that has one.`
+          ? `"${field}" is renamed or retyped, so items hold it in two forms. Name an attribute that has one.`
           : `"${field}" is read from a key. Say its form there, such as {${field}:digits}, or store it beside the key: verbatim.`,
       );
     const forms = [
@@ -203,7 +203,7 @@ const checkFills = (catalog: Catalog, shape: Shape, report: Report): void => {
       report(
         "setting",
         place,
-        `${kept} goes by "${field}", and sees no change of what fills it. Name what fills it there${kept === "unique" ? "" : ', or let the stream keep it (freshness: "stream")'}.`,
+        `${kept} uses "${field}", but does not notice changes of the attributes that fill it. Name these attributes there${kept === "unique" ? "" : ', or let the stream maintain it (freshness: "stream")'}.`,
       );
   }
 };
@@ -223,11 +223,19 @@ const checkFactsByKey = (catalog: Catalog, shape: Shape, report: Report): void =
   const owner = shape.kind === "node" ? nodes[shape.definition] : edges[shape.definition];
   for (const [name, { freshness }] of Object.entries(owner?.definition.derived ?? {}))
     if (freshness !== "batch")
-      report("setting", `${placeOf(shape)}.derived.${name}`, `no write of another row finds where to keep it: ${say}, or leave it out.`);
+      report(
+        "setting",
+        `${placeOf(shape)}.derived.${name}`,
+        `a write of another row cannot find where to store it: ${say}, or leave it out.`,
+      );
   for (const { onto, end, attribute } of shape.kind === "node" ? facts.copies : []) {
     const types = onto.kind === "edge" ? edges[onto.name]?.[end] : [parts[onto.name]?.definition.of];
     if (types?.includes(shape.definition))
-      report("setting", `${onto.kind}s.${onto.name}.copies.${attribute}`, `no write finds what to copy: ${say}, or leave the copy out.`);
+      report(
+        "setting",
+        `${onto.kind}s.${onto.name}.copies.${attribute}`,
+        `a write cannot find what to copy: ${say}, or leave the copy out.`,
+      );
   }
 };
 
@@ -344,7 +352,7 @@ export const checkCollisions = (catalog: Catalog, report: Report): void => {
       report(
         "collision",
         placeOf(b.shape),
-        `"${a.shape.id}" (${source(a)}) and "${b.shape.id}" (${source(b)}) can have the same key, so that one overwrites the other. Begin one of them differently${unique}.`,
+        `"${a.shape.id}" (${source(a)}) and "${b.shape.id}" (${source(b)}) can have the same key, so one would overwrite the other. Begin one of them differently${unique}.`,
       );
     }
   }

@@ -64,7 +64,7 @@ test.each<readonly [string, Parameters<typeof model>, string]>([
   [
     "a key that the others lack",
     [{ n: count({ along: "ordered" }) }, buys({ key: ["shop"] })],
-    '"shop" in the key of "buys" is no attribute of "ordered"',
+    '"shop" in the key of "buys" is not an attribute of "ordered"',
   ],
   ["something else", [{ n: 3 as never }], "this is not a derived attribute"],
 ])("%s is refused", (_, given, says) => {
@@ -101,7 +101,7 @@ test("a circle of edges is refused", () => {
   const one = summarize(edge({ from: "customer", to: "product" }), { n: sum({ along: "two", of: "m" }) });
   const two = summarize(edge({ from: "customer", to: "product" }), { m: sum({ along: "one", of: "n" }) });
   expect(checkModel({ ...given, edges: { ...given.edges, one, two } }).map(({ message }) => message)).toEqual([
-    expect.stringContaining("it follows from itself"),
-    expect.stringContaining("it follows from itself"),
+    expect.stringContaining("it depends on itself"),
+    expect.stringContaining("it depends on itself"),
   ]);
 });

@@ -46,7 +46,7 @@ const checkOver = (definition: GraphDefinition, { place, name, edge, derived }: 
       report(
         "setting",
         place,
-        `"${field}" in the key of "${name}" is no attribute of "${over}": which of the parallel edges would one count for? Leave it out of the key, or add it to "${over}".`,
+        `"${field}" in the key of "${name}" is not an attribute of "${over}", so it is unclear for which of the parallel edges one would count. Leave it out of the key, or add it to "${over}".`,
       );
   return other;
 };

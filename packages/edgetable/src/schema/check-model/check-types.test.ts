@@ -168,7 +168,7 @@ describe("settings that are for values of a type", () => {
       model: model({ nodes: { user: user({ dates: ["name"] }), team: team() } }),
       rule: "attribute",
       place: "nodes.user.dates",
-      says: ['"name" is no Date: the schema says string'],
+      says: ['"name" is not a Date: the schema says string'],
     },
   });
   test("a Date that is read from a key is not stored beside it", () => {

@@ -108,7 +108,7 @@ const checkNamed = ({ definition: graph, shapes }: Catalog, report: Report): voi
             `"${attribute}" is a Date, which DynamoDB does not have. Name it in dates: [${JSON.stringify(attribute)}], and it is stored as text.`,
           );
         if (isNamed && type !== undefined && type !== "date" && (formatOf(type) !== undefined || COMPOSED.test(type)))
-          report("attribute", `${place}.dates`, `"${attribute}" is no Date: the schema says ${type}. Leave it out of dates.`);
+          report("attribute", `${place}.dates`, `"${attribute}" is not a Date: the schema says ${type}. Leave it out of dates.`);
       }
     });
 };

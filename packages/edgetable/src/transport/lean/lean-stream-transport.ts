@@ -26,7 +26,7 @@ const streamSettings = (options: LeanTransportOptions): LeanSettings =>
 
 const parse = (body: string): unknown => {
   const output: unknown = JSON.parse(body);
-  if (!holdsRecords(output)) throw new TypeError("a record holds what is not an item");
+  if (!holdsRecords(output)) throw new TypeError("a record holds something that is not an item");
   return output;
 };
 

@@ -304,7 +304,7 @@ class SdkTransport implements Transport {
       const output = toWire(rest);
       const oddity = holdsItems(output)
         ? oddityOf({ ...attempt, output, signed: sender.signed ?? true })
-        : "an item holds what is not an attribute value";
+        : "an item holds something that is not an attribute value";
       if (oddity === undefined) return output as OperationOutputs[O];
       throw attemptError(attempt, {
         code: "execute.connection",

@@ -395,7 +395,7 @@ const moveItem = (
   if (partitionKey in effect.set)
     throw new EdgetableError(
       "plan.unsupported",
-      `This change would move "${shape.definition}" to another partition, away from its edges: delete it and create it anew.`,
+      `This change would move "${shape.definition}" to another partition, away from its edges: delete it and create it again.`,
       { details: { shape: shape.id, partitionKey } },
     );
   return [

@@ -55,7 +55,7 @@ const failUnfound = ({ index }: Catalog, { name, shape }: EndEntry, field: strin
   const mend = end === "owner" ? 'leave owner: "checked" out' : 'declare the edge with ends: "unchecked"';
   throw new EdgetableError(
     "plan.unsupported",
-    `Whether "${name}" is there cannot be checked: its partition (${shape.keys[index.partitionKey]?.source}) takes "${field}" beside its id. Make "${field}" part of its key, or ${mend}.`,
+    `Edgetable cannot check that "${name}" exists: its partition (${shape.keys[index.partitionKey]?.source}) needs "${field}" besides its id. Make "${field}" part of its key, or ${mend}.`,
     { details: { node: name, field } },
   );
 };
