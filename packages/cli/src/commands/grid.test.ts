@@ -116,7 +116,7 @@ test("takes standard input, and refuses what is no grid", async () => {
   expect(await edgetable(["grid", "import", "issue", "-", "P1", "--delimiter", ";"], { input })).toMatchObject({ code: 0 });
   expect(await edgetable(["grid", "import", "project", "-", "P1"], { input })).toMatchObject({
     code: 2,
-    err: expect.stringContaining("no fields of users"),
+    err: expect.stringContaining("no user-defined fields"),
   });
   expect(await edgetable(["grid", "export", "isue", "P1"])).toMatchObject({
     code: 2,

@@ -372,6 +372,6 @@ test("a CSV file is imported, and what does not fit is told by its line", async 
   expect(answer).toMatchObject({ rows: 3, failed: 1, failures: [{ line: 3, problem: expect.stringContaining("name") as string }] });
   expect(await typed.thing.get({ id: "10" })).toEqual({ id: "10", name: "Desk", tags: new Set(["a", "b"]), rank: 3, owners: 0 });
   expect(await typed.thing.get({ id: "12" })).toMatchObject({ name: "Chair, old" });
-  await expect(importRows(db, sent({ type: "thing", csv: 'a,"b\n1' }), signal)).rejects.toThrow("no CSV");
+  await expect(importRows(db, sent({ type: "thing", csv: 'a,"b\n1' }), signal)).rejects.toThrow("not valid CSV");
   await expect(importRows(db, sent({ type: "thing", csv: "id,name,name\n13,a,b\n" }), signal)).rejects.toThrow('two columns "name"');
 });

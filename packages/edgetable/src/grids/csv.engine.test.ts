@@ -198,7 +198,7 @@ describe("an import", () => {
     expect(plan.misfits[2]?.message).toBe("it has 4 cells, the header has 5");
     expect(await failure(grid.importCsv(records).run())).toMatchObject({
       code: "grid.unfitRows",
-      message: expect.stringMatching(/^8 of 9 rows do not fit: record 1, "Start": "soon" is no value .* Nothing was written\.$/),
+      message: expect.stringMatching(/^8 of 9 rows do not fit: record 1, "Start": "soon" is not a value .* Nothing was written\.$/),
       details: { unfit: 8, rows: 9, misfits: { length: 8 } },
     });
     expect((await grid.page()).items.map(({ row }) => row.issueId)).toEqual(["old"]);

@@ -175,7 +175,7 @@ const readRecord = async (
         if ("value" in read) {
           attributes[name] = read.value;
           made[name] = read.made;
-        } else misfit("value", `${shown(text)} is no ${name}: ${read.fault}`);
+        } else misfit("value", `${shown(text)} is not a valid ${name}: ${read.fault}`);
       }
       continue;
     }

@@ -84,8 +84,8 @@ test("an attribute that repeats a key is left out: refused while programs read i
   expect(await model(indexed).order.get({ id: "1" })).toMatchObject({ status: "done", at: "2024" });
   // On the way back the copy comes behind the key, for items that do not have it yet.
   expect(await refusalsOf(both)).toEqual([
-    expect.stringContaining('Declare it behind the key (keys: { "status": "{status}" } behind the others)'),
-    expect.stringContaining('Declare it behind the key (keys: { "at": "{at}" } behind the others)'),
+    expect.stringContaining('Declare it after the key (keys: { "status": "{status}" } after the others)'),
+    expect.stringContaining('Declare it after the key (keys: { "at": "{at}" } after the others)'),
   ]);
   expect(await refusalsOf(beside)).toEqual([]);
   expect(await refusalsOf({})).toEqual([expect.stringContaining("Keep the key."), expect.stringContaining("Keep the key.")]);
