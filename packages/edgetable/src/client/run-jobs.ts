@@ -76,16 +76,21 @@ const startJob = (deletion: Deletion, resumes: boolean): JobHandle<Outcome> => {
   return { id: deletion.id, progress: () => progressOf(deletion), done };
 };
 
+const openAsked = (driver: WriteDriver, { write, options }: AskedDeletion, run: RunOptions): Deletion => {
+  const idempotent = write.idempotent ?? driver.idempotent;
+  return openDeletion(driver.session, { ...write, idempotent }, deletionSettings(driver, options, run));
+};
+
 /** Deletes a node with everything that goes with it. */
-export const makeDeletion = async (driver: WriteDriver, { write, options }: AskedDeletion, run: RunOptions): Promise<Report<Outcome>> => {
-  const deletion = openDeletion(driver.session, write, deletionSettings(driver, options, run));
+export const makeDeletion = async (driver: WriteDriver, asked: AskedDeletion, run: RunOptions): Promise<Report<Outcome>> => {
+  const deletion = openAsked(driver, asked, run);
   const outcome = outcomeOf(await runDeletion(deletion, false));
   return reportOf(outcome, { cost: deletion.cost, requests: deletion.requests });
 };
 
 /** Begins to delete a node with everything that goes with it. */
-export const startDeletion = (driver: WriteDriver, { write, options }: AskedDeletion, run: RunOptions): JobHandle<Outcome> =>
-  startJob(openDeletion(driver.session, write, deletionSettings(driver, options, run)), false);
+export const startDeletion = (driver: WriteDriver, asked: AskedDeletion, run: RunOptions): JobHandle<Outcome> =>
+  startJob(openAsked(driver, asked, run), false);
 
 const resumeDeletion = (driver: WriteDriver, job: Job, options: ResumeOptions): JobHandle<Outcome> =>
   startJob(reopenDeletion(driver.session, job, deletionSettings(driver, options, options)), true);
