@@ -288,3 +288,54 @@ test.each(entries.flatMap(([when, ...entry]) => refusals.map(([what, ...refusal]
     expect((await verify(db)).clean).toBe(true);
   },
 );
+
+test("neighbours are read by an index whose condition their filter implies, also in a walk", async () => {
+  const sent: [string, unknown][] = [];
+  const transport: Transport = {
+    ...engine.transport,
+    send: (operation, input, options) => {
+      sent.push([operation, (input as { readonly IndexName?: string }).IndexName]);
+      return engine.transport.send(operation, input, options);
+    },
+  };
+  const db = defineGraph({
+    table: engine.freshTableName("whenEdges"),
+    nodes: {
+      user: node({ key: "USER#{id}", schema: z.object({ id: text }) }),
+      team: node({ key: "TEAM#{team}", schema: z.object({ team: text }) }),
+    },
+    edges: { joins: edge({ from: "user", to: "team", schema: z.object({ at: text, state: text, paid: z.boolean().optional() }) }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+      edges: {
+        joins: { keys: { SK: "JOINS#{to}", GSI1PK: "{to}", GSI1SK: "{at}" }, when: { GSI1PK: { state: ["open", "waiting"] } } },
+      },
+    },
+  }).connect({ transport });
+  await db.table.create();
+  const team = { team: "T" };
+  await db.team.create(team).orThrow();
+  for (const [at, state] of ["open", "waiting", "done", "open"].entries()) {
+    await db.user.create({ id: `u${at}` }).orThrow();
+    await db.joins.link({ id: `u${at}` }, team, { at: `202${at}`, state }).orThrow();
+  }
+  const idsOf = async (filter: Parameters<ReturnType<ReturnType<typeof db.team>["in"]>["where"]>[0]) =>
+    (await db.team(team).in("joins").where(filter).ids()).map(({ id }) => id);
+  sent.length = 0;
+  expect(await idsOf({ state: "open" })).toEqual(["u0", "u3"]);
+  expect(sent).toEqual([["Query", "GSI1"]]);
+  expect(await idsOf({ state: { in: ["waiting", "open"] }, at: { gte: "2021" } })).toEqual(["u1", "u3"]);
+  expect(await db.team(team).in("joins").where({ state: "waiting" }).count()).toBe(1);
+  const first = await db.team(team).in("joins").where({ state: "open" }).page({ limit: 1 });
+  expect(first.items).toMatchObject([{ from: { id: "u0" } }]);
+  const second = await db.team(team).in("joins").where({ state: "open" }).page({ limit: 1, cursor: first.next });
+  expect(second.items).toMatchObject([{ from: { id: "u3" } }]);
+  const walked = await db.user({ id: "u2" }).walk().out("joins").in("joins").where({ state: "waiting" }).ids();
+  expect(walked.items).toEqual([{ id: "u1" }]);
+  for (const filter of [{ state: "done" }, { state: { in: ["open", "done"] } }, { at: "2020" }, { state: { beginsWith: "open" } }])
+    await expect(idsOf(filter)).rejects.toMatchObject({ code: "plan.noIndex", message: expect.stringContaining("(when)") as string });
+  // One plan serves the values of one kind only.
+  expect(await idsOf({ state: "open" })).toEqual(["u0", "u3"]);
+});

@@ -10,7 +10,8 @@ import type { QueryStep, ReadPlan } from "../ir/physical-plan.ts";
 import { inShape, TABLE_ITSELF } from "../planner/access-path.ts";
 import { filterRules } from "../planner/filter-rules.ts";
 import { planRead } from "../planner/plan.ts";
-import { impliedKeys, searching } from "../planner/search-path.ts";
+import { searching } from "../planner/search-path.ts";
+import { impliedKeys } from "../query/implied-keys.ts";
 import {
   listsOf,
   searchForm,
@@ -59,7 +60,7 @@ const planned = (
   at: { readonly state: SearchState; readonly want: SearchWant; readonly spread?: SpreadLists },
 ): PlannedSearch => {
   const { want, spread } = at;
-  const implied = impliedKeys(driver.catalog, at.state);
+  const implied = impliedKeys(driver.catalog, at.state.kinds, at.state);
   const state = implied.length === 0 ? at.state : { ...at.state, implied };
   const plan = driver.plan(searchForm(state, want, spread), () => searchPlan(state, want, spread), planners);
   return { plan, binding: { row: {}, values: spreadValues(state, spread) } };

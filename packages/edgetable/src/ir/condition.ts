@@ -81,6 +81,8 @@ export interface Condition {
   readonly nullable?: true;
   /** Of `or` and `not`, whose path is empty: lists of conditions; one list holds if all its conditions do. */
   readonly of?: readonly (readonly Condition[])[];
+  /** Index keys with a condition (`when`) that the values of the call fulfil, by shape and attribute: all rows that it asks for have them. */
+  readonly implies?: readonly string[];
 }
 
 /** The form of conditions, without their values: lists of the same form have the same plan. */

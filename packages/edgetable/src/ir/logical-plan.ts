@@ -40,6 +40,8 @@ export interface Expand {
   readonly filter: readonly Condition[];
   /** Fields that all rows have which are asked for. @default none is known */
   readonly present?: readonly string[] | undefined;
+  /** Index keys with a condition that all these rows have, by shape and attribute, once a rule has noted them here. */
+  readonly implied?: readonly string[];
   /** Whether the neighbours must come in the edge's declared order. */
   readonly ordered: boolean;
   readonly forward: boolean;

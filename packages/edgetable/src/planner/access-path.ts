@@ -1,5 +1,5 @@
 import { growthOf, hasShard, isOneWay, leadOf, type OneWayText, shardPaths, templatesOverlap, type Template } from "../keys/template.ts";
-import { type Catalog, idPaths, keyAttributes, type Index, type KeySource, type Shape } from "../schema/catalog.ts";
+import { type Catalog, idPaths, keyAttributes, keyName, type Index, type KeySource, type Shape } from "../schema/catalog.ts";
 
 /** A sort key template cut after the parts that are known. */
 export interface SortPrefix {
@@ -151,7 +151,7 @@ interface Reach {
   readonly shapes: readonly Shape[];
   readonly known: ReadonlySet<string>;
   /** Keys that all rows which are asked for have, though others lack them; by {@link keyName}. */
-  readonly implied?: ReadonlySet<string> | "all" | undefined;
+  readonly implied?: readonly string[] | "all" | undefined;
   /** Set if an index may lack none of the items: fields that all of them have. */
   readonly present?: ReadonlySet<string> | undefined;
 }
@@ -166,9 +166,6 @@ export const gapsOf = (catalog: Catalog, shape: Shape, attribute: string, presen
   return fields.filter((field) => !always.has(field) && !optional.includes(field));
 };
 
-/** A name for one computed attribute of a shape. */
-export const keyName = ({ id }: Shape, attribute: string): string => `${id} ${attribute}`;
-
 /** The path to some shapes through one index; undefined if the known fields do not determine a partition. */
 export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined => {
   const { index, shapes, known, implied, present } = reach;
@@ -178,7 +175,7 @@ export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined =
   // An index lacks items whose keys have a condition, unless what is asked implies it, and those without a field of a sparse key.
   const mayLack = (shape: Shape, key: string): boolean =>
     implied !== "all" &&
-    ((shape.keys[key]?.when !== undefined && !implied?.has(keyName(shape, key))) ||
+    ((shape.keys[key]?.when !== undefined && !implied?.includes(keyName(shape, key))) ||
       (present !== undefined && gapsOf(catalog, shape, key, present).length > 0));
   if (shapes.some((shape) => keyed.some((key) => mayLack(shape, key)))) return undefined;
   // Of several attributes, the one with a shard makes the partitions over which a path scatters.

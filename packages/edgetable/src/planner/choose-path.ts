@@ -152,11 +152,11 @@ const refuseExpand = (catalog: Catalog, expand: Expand, why: "index" | "consiste
 
 const expandChoices = (catalog: Catalog, expand: Expand, { known, ranged }: GivenFields): readonly Choice[] => {
   const entry = defined(catalog.edges[expand.edge], `edge ${expand.edge}`);
-  const { consistent, index } = expand;
+  const { consistent, index, implied } = expand;
   const anchor = anchorPaths(expand);
   // An index that the caller names is asked for what it holds.
   const present = index === undefined ? new Set([...known, ...ranged, ...(expand.present ?? [])]) : undefined;
-  const asked = { sets: shapeSets(entry, expand), known: new Set([...anchor, ...known]), anchor, consistent, index, present };
+  const asked = { sets: shapeSets(entry, expand), known: new Set([...anchor, ...known]), anchor, consistent, index, present, implied };
   const paths = accessPaths(catalog, asked);
   if (paths.length === 0) {
     const served = consistent && accessPaths(catalog, { ...asked, consistent: false }).length > 0;

@@ -78,9 +78,11 @@ const pushIntoKeys = (planning: Planning, { conditions }: Filter, leaf: Expand |
     if (shapes.every((shape) => formatsOf(shape, path).length > 0)) equalities.set(path, condition);
   }
   const ranges = conditions.filter((condition) => canRange(shapes, condition));
+  const implied = conditions.flatMap(({ implies = [] }) => implies);
   const fixed = {
     ...leaf,
     present: presentIn(conditions),
+    ...(implied.length > 0 ? { implied } : {}),
     known: [...leaf.known, ...[...equalities.values()].map(({ path, slot }) => ({ path, slot }))],
   };
   const choice = choosePath(

@@ -83,9 +83,9 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): readonly AccessStep[] =>
     const path: QueryPath = {
       index: catalog.index,
       shapes: [shape],
-      partition: defined(shape.keys[catalog.index.partitionKey], "partition key"),
+      partition: shape.keys[catalog.index.partitionKey]!,
       equal: [],
-      prefix: sortPrefix(defined(shape.keys[catalog.index.sortKey ?? ""], "sort key"), known),
+      prefix: sortPrefix(shape.keys[catalog.index.sortKey!]!, known),
       sharesPrefix: true,
     };
     const identity = idPaths(catalog, shape);

@@ -11,19 +11,8 @@ import {
   kindShapes,
   type Shape,
 } from "../schema/catalog.ts";
-import {
-  accessPaths,
-  fixesField,
-  gapsOf,
-  TABLE_ITSELF,
-  inShape,
-  keyName,
-  pathOn,
-  rangesOver,
-  takesField,
-  type AccessPath,
-} from "./access-path.ts";
-import { sameValue, type Template, type When } from "../keys/template.ts";
+import { accessPaths, fixesField, gapsOf, TABLE_ITSELF, inShape, pathOn, rangesOver, takesField, type AccessPath } from "./access-path.ts";
+import type { Template } from "../keys/template.ts";
 import { jsonText } from "../util/json-text.ts";
 import { KEY_FORMATS } from "../schema/attribute-kind.ts";
 import { valueType } from "../schema/value-types.ts";
@@ -74,7 +63,7 @@ const withEmpty = (path: AccessPath): AccessPath => {
 const allCandidates = (catalog: Catalog, search: Search, anyway = false): readonly AccessPath[] => {
   const known = new Set(search.known.map(({ path }) => path));
   const sets = [kindShapes(catalog, search)];
-  const implied = anyway || search.index !== undefined ? "all" : new Set(search.implied);
+  const implied = anyway || search.index !== undefined ? "all" : search.implied;
   const found = accessPaths(catalog, { sets, known, anchor: [], consistent: false, index: search.index, implied });
   const paths = catalog.escapes ? found.map(withEmpty) : found;
   if (search.index !== undefined) return paths;
@@ -151,34 +140,6 @@ const conditionOf = ({ index, shapes }: AccessPath): string => {
     return `"${path}" is ${texts?.join(" or ") ?? "there"}`;
   });
   return [...new Set(each)].join(" and ");
-};
-
-/** What a search asks for, with its values. */
-interface Sought {
-  readonly kinds: readonly Pick<Search, "of" | "name">[];
-  readonly conditions: readonly Condition[];
-  readonly values: readonly unknown[];
-}
-
-/**
- * The index keys of a search's kinds whose condition its own conditions fulfil: all rows that it asks for have them. A plan has
- * no values, so that this is told apart before it is made.
- */
-export const impliedKeys = (catalog: Catalog, { kinds, conditions, values }: Sought): readonly string[] => {
-  const isGiven = ({ path, values: wanted }: When): boolean =>
-    conditions.some((condition) => {
-      if (condition.path !== path) return false;
-      const given = values[condition.slot];
-      if (condition.operator === "exists") return given ? !wanted : wanted !== undefined && wanted[0] === undefined;
-      // A missing attribute satisfies only `ne` of the other comparisons.
-      if (!wanted) return condition.operator !== "ne";
-      if (condition.operator !== "eq" && condition.operator !== "in") return false;
-      const all: readonly unknown[] = condition.operator === "in" ? (given as readonly unknown[]) : [given];
-      return all.every((value) => wanted.some((one) => sameValue(one, value)));
-    });
-  return kinds
-    .flatMap((kind) => kindShapes(catalog, kind))
-    .flatMap((shape) => Object.entries(shape.keys).flatMap(([name, { when }]) => (when?.every(isGiven) ? [keyName(shape, name)] : [])));
 };
 
 /** @throws {plan.noIndex} which says what is missing, and which indexes find such items by something else */

@@ -1,6 +1,7 @@
 import type { Condition, Conditions } from "../ir/condition.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { comparePrimary, keyBytes } from "../keys/template.ts";
+import { impliedKeys } from "./implied-keys.ts";
 import type { SearchKind } from "./search.ts";
 import type { WalkState } from "./walk.ts";
 
@@ -94,13 +95,14 @@ export const widenConditions = (catalog: Catalog, kinds: readonly SearchKind[], 
   return more.length > 0 ? { conditions: wider, values: [...values, ...more] } : { conditions, values };
 };
 
-/** {@link widenConditions} for edges of some types. */
-export const widenForEdges = (catalog: Catalog, edges: readonly string[], given: Conditions): Conditions =>
-  widenConditions(
-    catalog,
-    edges.map((name) => ({ of: "edge", name })),
-    given,
-  );
+/** {@link widenConditions} for edges of some types, and which index keys the conditions imply. */
+export const widenForEdges = (catalog: Catalog, edges: readonly string[], given: Conditions): Conditions => {
+  const kinds = edges.map((name) => ({ of: "edge", name }) as const);
+  const { conditions, values } = widenConditions(catalog, kinds, given);
+  const implies = impliedKeys(catalog, kinds, given);
+  const [first, ...others] = conditions;
+  return { conditions: first && implies.length > 0 ? [{ ...first, implies }, ...others] : conditions, values };
+};
 
 /** The state of a walk, with the conditions of its hops widened, as {@link widenConditions} does it. */
 export const widenWalk = (catalog: Catalog, state: WalkState): WalkState => {
@@ -108,9 +110,9 @@ export const widenWalk = (catalog: Catalog, state: WalkState): WalkState => {
   const steps = state.steps.map((step) => {
     if (step.kind !== "hop" || step.conditions.length === 0) return step;
     const wider = widenForEdges(catalog, step.edges, { conditions: step.conditions, values });
-    if (wider.values === values) return step;
+    if (wider.conditions === step.conditions) return step;
     ({ values } = wider);
     return { ...step, conditions: wider.conditions };
   });
-  return values === state.values ? state : { ...state, steps, values };
+  return steps.every((step, at) => step === state.steps[at]) ? state : { ...state, steps, values };
 };

@@ -295,6 +295,9 @@ export const isHalfEntry = (catalog: Catalog, shape: Shape, attribute: string, i
   return isHalf;
 };
 
+/** A name for one computed attribute of a shape. */
+export const keyName = ({ id }: Shape, attribute: string): string => `${id} ${attribute}`;
+
 /** One text for one id of a node, or of a part in its node: ids that the table's key holds in one case are one item. */
 export const idText = ({ idFields, shape: { folded } }: Pick<PartEntry, "idFields" | "shape">, row: Row): string =>
   exactText(idFields.map((field) => inKeysCase(folded[field], row[field])));
