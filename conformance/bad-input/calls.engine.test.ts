@@ -127,13 +127,13 @@ const ownCases: readonly Case[] = [
   [
     "a transaction with a call of another graph",
     "plan.unsupported",
-    ["Call 2 is of another tenant, model or table", "by its own connection"],
+    ["Call 2 belongs to another tenant, model or table", "Use its own connection"],
     () => own.transact([own.student.create({ studentId: "S9", name: "Ann" }), adopted.bill.create({ billId: "B9" })]),
   ],
   [
     "a batch with one",
     "plan.unsupported",
-    ["Call 1 is of another tenant, model or table"],
+    ["Call 1 belongs to another tenant, model or table"],
     () => own.batch([adopted.bill.put({ billId: "B9" }), own.student.put({ studentId: "S9", name: "Ann" })]),
   ],
   ["an id that lacks a field", "schema.invalidValue", ['lacks "door"', "Give"], () => own.room.get(untyped({ floor: 1 }))],

@@ -111,7 +111,7 @@ const checkSecrets = (given: unknown): void => {
   const refuse = (what: string): never => {
     throw new EdgetableError(
       "plan.invalidOption",
-      `cursorSecret ${what}. Give ${RANDOM_BYTES} random bytes or more (\`${MAKES_ONE}\` makes some), or a passphrase of ${PASSPHRASE} characters or more: whoever guesses it forges cursors.`,
+      `cursorSecret ${what}. Give ${RANDOM_BYTES} random bytes or more (\`${MAKES_ONE}\` makes some), or a passphrase of ${PASSPHRASE} characters or more.`,
       { details: { option: "cursorSecret" } },
     );
   };

@@ -188,10 +188,7 @@ export class WalkQuery {
 
   except(nodes: Excluded<Row>): WalkQuery {
     if (nodes === "passed") return this.#step({ kind: "exceptPassed" });
-    if (nodes === "start" && this.#state.search)
-      throw invalid(
-        'A walk from the rows of a search has many starts. except("passed") excludes every node from which it has already continued.',
-      );
+    if (nodes === "start" && this.#state.search) throw invalid('A walk from a search has many starts: use except("passed").');
     const refs = nodes === "start" ? [{ type: this.#state.node, id: this.#state.id }] : this.#refs(nodes);
     return this.#step({ kind: "except", slot: this.#state.values.length }, [refs]);
   }

@@ -154,11 +154,9 @@ export const writesOf = ({ catalog }: WriteDriver, calls: readonly WriteCall<unk
     const write = writeOf(call, at);
     const made = (call as Made)[CATALOG];
     if (made === catalog) return write;
-    throw new EdgetableError(
-      "plan.unsupported",
-      `Call ${at + 1} is of another tenant, model or table than this connection. Make it separately, or by its own connection.`,
-      { details: { call: at } },
-    );
+    throw new EdgetableError("plan.unsupported", `Call ${at + 1} belongs to another tenant, model or table. Use its own connection.`, {
+      details: { call: at },
+    });
   });
 
 // "ClientRequestToken: 1 to 36 characters" (API_TransactWriteItems).

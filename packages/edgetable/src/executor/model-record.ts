@@ -84,7 +84,7 @@ const parsed = (table: string, item: Item, { attribute, key }: { attribute: stri
   if (found?.model?.items !== undefined) return found;
   throw new EdgetableError(
     "migrate.brokenRecord",
-    `The record of the model of "${table}" cannot be read: "${attribute}" of the item ${JSON.stringify(key)} is not a valid record. Restore the item from a backup; or delete it, and run the migration with again and finish.`,
+    `The record of the model of "${table}" cannot be read: "${attribute}" of the item ${JSON.stringify(key)} is invalid. Restore the item from a backup; or delete it, and run the migration with again and finish.`,
     { details: { table, attribute } },
   );
 };

@@ -31,7 +31,7 @@ test("a record that cannot be read is named with a remedy, and the remedy works"
     for (const call of calls)
       await expect(call()).rejects.toMatchObject({
         code: "migrate.brokenRecord",
-        message: `The record of the model of "${lab.table}" cannot be read: "~model" of the item {"pk":{"S":"~model"},"sk":{"S":"#"}} is not a valid record. Restore the item from a backup; or delete it, and run the migration with again and finish.`,
+        message: `The record of the model of "${lab.table}" cannot be read: "~model" of the item {"pk":{"S":"~model"},"sk":{"S":"#"}} is invalid. Restore the item from a backup; or delete it, and run the migration with again and finish.`,
         details: { table: lab.table, attribute: "~model" },
       });
   }

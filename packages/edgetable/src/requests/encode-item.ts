@@ -233,7 +233,7 @@ export const checkMatch = ({ match, definition }: Shape, row: Row, fields?: (fie
           : "must not be there";
     throw new EdgetableError(
       "schema.invalidValue",
-      `"${field}" of "${definition}" ${rule}, and is ${shown(row[field])}: it distinguishes the item from those of other kinds (layout match).`,
+      `"${field}" of "${definition}" ${rule}, and is ${shown(row[field])}: it tells the kind of the item (layout match).`,
       { details: { attribute: field, value: row[field] } },
     );
   }
@@ -262,7 +262,7 @@ const encodeExpiry = (shape: Shape, field: string, value: unknown): AttributeVal
   const dates = value instanceof Date ? ", or name the attribute in `dates` to give a Date" : "";
   throw new EdgetableError(
     "request.unsupportedValue",
-    `"${field}" is when an item of "${shape.definition}" expires, and ${shown(value)} is no such time${seconds}. Give whole seconds since 1970, such as ${EXAMPLE}${dates}.`,
+    `"${field}" is the expiry time of "${shape.definition}", and ${shown(value)} is not a time${seconds}. Give whole seconds since 1970, such as ${EXAMPLE}${dates}.`,
     { details: { path: field, value } },
   );
 };

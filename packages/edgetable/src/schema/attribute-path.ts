@@ -24,7 +24,7 @@ const nameInBrackets = (quoted: string): string | undefined => {
 const malformed = (path: string): never => {
   throw new EdgetableError(
     "plan.invalidOption",
-    `"${path}" is not a path within an attribute. Write "address.city", "tags[0]", or settings["a.b"] for a name that has a dot or a bracket in it; at most ${LEVELS} levels.`,
+    `"${path}" is not a path within an attribute. Write "address.city", "tags[0]", or settings["a.b"] for a name with a dot or a bracket; at most ${LEVELS} levels.`,
     { details: { path } },
   );
 };

@@ -163,11 +163,7 @@ export const planCheck = (working: WorkingSet, { exists, guards, ...write }: Che
     return { kind: "staged" };
   }
   if (exists) return key === null ? notFound : undefined;
-  throw new EdgetableError(
-    "plan.unsupported",
-    `The key of "${write.name}" holds more than its id: a check cannot find out that it does not exist.`,
-    {
-      details: { of: write.name },
-    },
-  );
+  throw new EdgetableError("plan.unsupported", `The key of "${write.name}" holds more than its id: a check cannot prove its absence.`, {
+    details: { of: write.name },
+  });
 };

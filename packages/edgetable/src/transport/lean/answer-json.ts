@@ -350,7 +350,7 @@ export const parseAnswer = (text: string, column?: TextColumn): unknown => {
     return new TextReader(text).output(column);
   } catch {
     const output: unknown = JSON.parse(text);
-    if (!holdsItems(output)) throw new TypeError("an item holds something that is not an attribute value");
+    if (!holdsItems(output)) throw new TypeError("an item has a malformed value");
     return output;
   }
 };

@@ -302,9 +302,7 @@ class SdkTransport implements Transport {
       const sent = this.#sendCommand(attempt, limit.signal, sender);
       const { $metadata: _, ...rest } = (await Promise.race([sent, limit.ended])) as { readonly $metadata?: unknown };
       const output = toWire(rest);
-      const oddity = holdsItems(output)
-        ? oddityOf({ ...attempt, output, signed: sender.signed ?? true })
-        : "an item holds something that is not an attribute value";
+      const oddity = holdsItems(output) ? oddityOf({ ...attempt, output, signed: sender.signed ?? true }) : "an item has a malformed value";
       if (oddity === undefined) return output as OperationOutputs[O];
       throw attemptError(attempt, {
         code: "execute.connection",
