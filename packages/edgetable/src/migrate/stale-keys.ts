@@ -1,12 +1,12 @@
 import { isEdgetableError } from "../errors/edgetable-error.ts";
 import type { Term, UpdateStep } from "../ir/write-plan.ts";
-import { unchangedFields } from "../planner/writes/rules/computed-attributes.ts";
 import { keyTextOf, sameAttribute } from "../requests/attribute-value.ts";
 import { decodeItem, shapeOf } from "../requests/decode-item.ts";
 import { keyAttribute, keyOfItem } from "../requests/encode-item.ts";
 import { type Catalog, isHalfEntry, type Shape } from "../schema/catalog.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { own, type Row } from "../util/row.ts";
+import { unchangedFields } from "../planner/writes/unchanged-terms.ts";
 
 /** An item that cannot be in an index as the model wants it. */
 export interface UnfitItem {

@@ -8,7 +8,7 @@ import {
   sameValue,
   templatesOverlap,
 } from "../keys/template.ts";
-import type { GraphDefinition, AnyEdge, AnyNode, AnyPart } from "./definition.ts";
+import type { AnyEdge, AnyNode, AnyPart, End, GraphDefinition } from "./definition.ts";
 import type { Retyping, StoredForm } from "./former.ts";
 import type { Facts } from "./facts.ts";
 import type { IndexLayout, IndexProjection, Layout } from "./layout.ts";
@@ -44,6 +44,10 @@ export const keyAttributes = ({
   partitionKeys = nameList(partitionKey),
   sortKeys = nameList(sortKey),
 }: KeyNames): readonly string[] => [...partitionKeys, ...sortKeys];
+
+/** True if an attribute is a key attribute of the table itself. */
+export const isTableKey = ({ index }: Pick<Catalog, "index">, attribute: string): boolean =>
+  attribute === index.partitionKey || attribute === index.sortKey;
 
 /** An index with its settings filled in. */
 export const indexNamed = <Name extends string | undefined>(
@@ -235,8 +239,6 @@ export const projectedAttributes = (catalog: Catalog, index: Index): ReadonlySet
   if (projection === "ALL") return undefined;
   return new Set([...tableAndIndexKeys(catalog, index), ...(projection === "KEYS_ONLY" ? [] : projection)]);
 };
-
-type End = "from" | "to";
 
 const BOTH: readonly End[] = ["from", "to"];
 

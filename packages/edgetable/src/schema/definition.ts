@@ -479,7 +479,8 @@ export interface GraphDefinition {
 /** The node types at one end of an edge, as an array. */
 export const endTypes = (end: string | readonly string[]): readonly string[] => (typeof end === "string" ? [end] : end);
 
-type End = "from" | "to";
+/** An end of an edge. */
+export type End = "from" | "to";
 
 /** True if an edge type's multiplicity allows only one edge for a node at that end. */
 export const isSingle = ({ multiplicity }: Pick<AnyEdge, "multiplicity">, end: End): boolean =>

@@ -1,7 +1,6 @@
 import { type Catalog, type EdgeEntry, type EndEntry, keyAttributes } from "./catalog.ts";
-import { degreeLimit } from "./definition.ts";
+import { degreeLimit, type End } from "./definition.ts";
 
-type End = "from" | "to";
 const ENDS: readonly End[] = ["from", "to"];
 
 /** What the model says of the edges of a type at one end. */

@@ -1,7 +1,6 @@
 import type { CallContext, Session } from "../executor/session.ts";
 import { type Images, keyId, type ReadNeed, type Term, type WriteItem } from "../ir/write-plan.ts";
 import type { EndId } from "../ir/logical-write.ts";
-import { unchangedItem } from "../planner/writes/rules/computed-attributes.ts";
 import { keyOfItem } from "../requests/encode-item.ts";
 import type { Catalog, Shape } from "../schema/catalog.ts";
 import type { Item, Key } from "../transport/operations.ts";
@@ -11,6 +10,7 @@ import type { Finding, Mend, Problem } from "./finding.ts";
 import type { Converted } from "./check-row.ts";
 import type { Differing } from "./relations.ts";
 import type { Seen } from "./see-item.ts";
+import { unchangedItem } from "../planner/writes/unchanged-terms.ts";
 
 /** What a node's edges and parts add up to, by the attributes that keep it: read as an item that holds the numbers. */
 export interface SumNeed {

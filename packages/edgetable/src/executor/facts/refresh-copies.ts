@@ -3,7 +3,7 @@ import type { LogicalPlan } from "../../ir/logical-plan.ts";
 import type { ReadPlan } from "../../ir/physical-plan.ts";
 import { keyId, type Term, type WriteItem, type WritePlan } from "../../ir/write-plan.ts";
 import { planRead } from "../../planner/plan.ts";
-import { changeItem, unchangedFields } from "../../planner/writes/rules/computed-attributes.ts";
+import { changeItem } from "../../planner/writes/rules/computed-attributes.ts";
 import { allEdges, consistentIfPossible } from "../../planner/writes/rules/degree-guards.ts";
 import { isRefreshed } from "../../planner/writes/rules/copied-attributes.ts";
 import { edgeCopies } from "../../planner/writes/rules/edge-copies.ts";
@@ -25,6 +25,7 @@ import { runOnce } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
 import { endOf } from "./contributions.ts";
 import { isWrittenOrGone } from "./refresh-aggregates.ts";
+import { unchangedFields } from "../../planner/writes/unchanged-terms.ts";
 
 const TRIES = 30;
 const PAUSES = { baseDelay: 10, maxDelay: 1000 };

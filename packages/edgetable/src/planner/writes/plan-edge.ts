@@ -6,17 +6,7 @@ import { type Catalog, filledRow, type Shape } from "../../schema/catalog.ts";
 import type { Item } from "../../transport/operations.ts";
 import type { Row } from "../../util/row.ts";
 import { asRead, putStep } from "./plan-item.ts";
-import {
-  atTime,
-  atVersion,
-  type ChangedItem,
-  changeItem,
-  seenAt,
-  storedVersion,
-  unchangedFields,
-  unchangedItem,
-  withTimes,
-} from "./rules/computed-attributes.ts";
+import { atTime, atVersion, type ChangedItem, changeItem, seenAt, storedVersion, withTimes } from "./rules/computed-attributes.ts";
 import { edgeCopies, type EdgeCopy, endTerms, isOtherEdge } from "./rules/edge-copies.ts";
 import { fill, joined, looksAt, stageDerived, WHOLE_ROW } from "./rules/index.ts";
 import {
@@ -39,6 +29,7 @@ import {
   subjectOf,
   type WorkingSet,
 } from "./working-set.ts";
+import { unchangedFields, unchangedItem } from "./unchanged-terms.ts";
 
 export const betweenOf = (catalog: Catalog, write: LinkWrite | PutEdgeWrite | RelinkWrite | UnlinkWrite): EdgeBetween =>
   subjectOf(catalog, write) as EdgeBetween;

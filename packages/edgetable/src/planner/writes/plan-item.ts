@@ -7,7 +7,7 @@ import { encodeItem, keyIfComplete, keyOf, keyOfItem, plainPlaces } from "../../
 import { type Catalog, type Shape, filledRow } from "../../schema/catalog.ts";
 import type { AttributeValue, Item } from "../../transport/operations.ts";
 import type { Row } from "../../util/row.ts";
-import { atTime, atVersion, changeItem, seenAt, storedVersion, unchangedFields, withTimes } from "./rules/computed-attributes.ts";
+import { atTime, atVersion, changeItem, seenAt, storedVersion, withTimes } from "./rules/computed-attributes.ts";
 import { fill, joined, looksAt, stageDerived, WHOLE_ROW } from "./rules/index.ts";
 import {
   type Digits,
@@ -31,6 +31,7 @@ import {
   subjectOf,
   type WorkingSet,
 } from "./working-set.ts";
+import { unchangedFields } from "./unchanged-terms.ts";
 
 /** A node or part, and the shape of its items. */
 const itemOf = (catalog: Catalog, write: CreateWrite | PutWrite | UpdateWrite | DeleteWrite | CheckWrite) => {

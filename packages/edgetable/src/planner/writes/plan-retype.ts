@@ -9,7 +9,7 @@ import { readDecimal } from "../../util/decimal.ts";
 import { mapValues, own, type Row } from "../../util/row.ts";
 import { changedRow, isChanged } from "./changed-row.ts";
 import { betweenOf, stageLink } from "./plan-edge.ts";
-import { sumsOf, unchangedItem } from "./rules/computed-attributes.ts";
+import { sumsOf } from "./rules/computed-attributes.ts";
 import { edgeCopies, type EdgeCopy, isOtherEdge } from "./rules/edge-copies.ts";
 import { fill, stageDerived } from "./rules/index.ts";
 import {
@@ -25,6 +25,7 @@ import {
   validRow,
   type WorkingSet,
 } from "./working-set.ts";
+import { unchangedItem } from "./unchanged-terms.ts";
 
 // What Edgetable keeps in the edge, and no schema knows.
 const withoutKept = ({ definition }: EdgeEntry, row: Row): Row => {

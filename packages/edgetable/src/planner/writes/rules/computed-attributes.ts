@@ -12,15 +12,12 @@ import {
   fitsKey,
   keyAttribute,
   keyOfItem,
-  placesOf,
   storeField,
   VERSION,
   writtenBy,
 } from "../../../requests/encode-item.ts";
 import { keyTextOf } from "../../../requests/attribute-value.ts";
-import { attributesOf } from "../../../schema/facts.ts";
-import { filledRow, type Catalog, definitionOf, indexEntries, isHalfEntry, type Shape, otherPlace } from "../../../schema/catalog.ts";
-import { attributeNames } from "../../../schema/standard-schema.ts";
+import { filledRow, type Catalog, indexEntries, isHalfEntry, isTableKey, type Shape, otherPlace } from "../../../schema/catalog.ts";
 import { type TimeAttributes, timeIn, timesOf } from "../../../schema/timestamps.ts";
 import type { AttributeValue, Item, Key } from "../../../transport/operations.ts";
 import { addDecimals, readDecimal } from "../../../util/decimal.ts";
@@ -39,6 +36,7 @@ import {
   unitedTerms,
   type WorkingSet,
 } from "../working-set.ts";
+import { unchangedFields, unchangedItem, unchangedRow } from "../unchanged-terms.ts";
 
 /** One item of a row, and what is to happen to its fields. */
 export interface ItemChange {
@@ -123,8 +121,6 @@ const unreadFields = ({ shape, known, changes }: Wanted, template: Template): re
   return unread;
 };
 
-const isTableKey = ({ index }: Catalog, attribute: string): boolean => attribute === index.partitionKey || attribute === index.sortKey;
-
 /** True if a computed attribute that holds a changed field needs another field, which the call does not give. */
 const needsImage = (catalog: Catalog, wanted: Wanted): boolean => {
   const { shape, changes } = wanted;
@@ -181,48 +177,6 @@ const fieldEffects = (catalog: Catalog, shape: Shape, changes: Changes): Effect 
 };
 
 const parentTerms = ({ paths }: Effect): readonly Term[] => (paths ? pathRules().terms(paths) : []);
-
-/** Terms by which fields of an item are as they were read, wherever it stores them. */
-export const unchangedFields = (
-  catalog: Catalog,
-  { shape, image }: { readonly shape: Shape; readonly image: Item },
-  fields: readonly string[],
-): readonly Term[] => {
-  const attributes = new Set<string>();
-  for (const field of fields) {
-    const places = placesOf(shape, field);
-    for (const attribute of places) attributes.add(attribute);
-    if (places.length === 0)
-      for (const { attribute, template } of [...shape.sources, ...shape.spares])
-        if (template.carried.includes(field)) attributes.add(attribute);
-  }
-  const terms: Term[] = [];
-  for (const attribute of attributes)
-    if (!isTableKey(catalog, attribute)) terms.push({ kind: "equals", attribute, value: own(image, attribute), failure: STALE });
-  return terms;
-};
-
-/** Terms by which an item is as it was read, and has no further attribute that the schema knows. */
-export const unchangedItem = (catalog: Catalog, at: { readonly shape: Shape; readonly key: Key }, image: Item): readonly Term[] => {
-  const definition = definitionOf(catalog, at.shape);
-  const attributes = new Set(Object.keys(image));
-  for (const name of (definition && attributesOf(definition)) ?? [])
-    for (const attribute of placesOf(at.shape, name)) attributes.add(attribute);
-  return [...attributes]
-    .filter((attribute) => !(attribute in at.key))
-    .map((attribute) => ({ kind: "equals", attribute, value: own(image, attribute), failure: STALE }));
-};
-
-/** Terms by which everything that the schema sees, and that the change does not overwrite, is as it was read. */
-const unchangedRow = (catalog: Catalog, { shape, key, guards, changes }: ItemChange, image: Item): readonly Term[] => {
-  if (shape.version)
-    return guards.version === undefined ? [] : [{ kind: "equals", attribute: VERSION, value: own(image, VERSION), failure: STALE }];
-  const schema = definitionOf(catalog, shape)?.schema;
-  const names = schema && attributeNames(schema);
-  if (!names) return unchangedItem(catalog, { shape, key }, image);
-  const kept = names.filter((name) => !(name in changes.set) && !changes.remove.includes(name));
-  return unchangedFields(catalog, { shape, image }, kept);
-};
 
 /** The version that a stored item is at; 0 if it has none. */
 export const storedVersion = (image: Item | null | undefined): number => {

@@ -7,7 +7,7 @@ import { decodeValue } from "../../../requests/attribute-value.ts";
 import { decodeItem, mayExpire, shapeOf } from "../../../requests/decode-item.ts";
 import { digitsIn, keyIfComplete, keyOf } from "../../../requests/encode-item.ts";
 import type { Catalog, EdgeEntry, NodeEntry, PartEntry } from "../../../schema/catalog.ts";
-import { endTypes } from "../../../schema/definition.ts";
+import { type End, endTypes } from "../../../schema/definition.ts";
 import { type CopyFact, COPY_REVISION, isKeptInNode, NODE_REVISION } from "../../../schema/facts.ts";
 import { idIn, jobIdFrom, liesApart, placeText } from "../../../schema/stored-id.ts";
 import { COUNT, HOLDER, JOB_FACTS, JOB_TYPE, KIND, RUNS, UNTIL } from "../../../schema/system-items.ts";
@@ -40,11 +40,10 @@ import {
 } from "../working-set.ts";
 import * as joins from "../join-changes.ts";
 import { aggregatesOver, counts } from "./aggregates.ts";
-import { changeItem, unchangedFields } from "./computed-attributes.ts";
+import { changeItem } from "./computed-attributes.ts";
 import { edgeCopies } from "./edge-copies.ts";
 import { changedExactly, type ExactRow, exactRows, sameField, withDigits } from "./stored-digits.ts";
-
-type End = "from" | "to";
+import { unchangedFields } from "../unchanged-terms.ts";
 
 /** A node that a row is tied to, and what of it is copied onto the row. */
 interface CopySource {
