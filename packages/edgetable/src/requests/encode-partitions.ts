@@ -162,6 +162,8 @@ export interface HopQuery {
 /** True if a Query is the same for every node but for the partition's value. */
 const isConstant = (catalog: Catalog, step: QueryStep, near: "from" | "to"): boolean => {
   if (step.shapes.some((id) => catalog.shapesById[id]?.alias)) return false;
+  // Other fields of a partition are values of the walk's conditions.
+  if (!step.partition.fields.every((field) => field.startsWith(`${near}.`))) return false;
   const fields = (step.equal ?? []).flatMap(({ template }) => template.fields);
   if (step.sort) fields.push(...step.sort.template.fields, ...(step.sort.kind === "range" ? [step.sort.path] : []));
   return !fields.some((field) => field.startsWith(`${near}.`)) && !step.known.some(({ path }) => path.startsWith(`${near}.`));
