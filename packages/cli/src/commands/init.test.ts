@@ -178,7 +178,7 @@ describe("a draft", () => {
     await refused("none.json cannot be read: no such file", "--from-workbench", "none.json");
     await refused('There is no table "Nope" there', "--from-table", "Nope", ...at());
     await refused('The table "Empty" is empty', "--from-table", "Empty", ...at());
-    await refused("mine.ts is there already", "--from-table", "App", "--out", "mine.ts", ...at());
+    await refused("mine.ts already exists", "--from-table", "App", "--out", "mine.ts", ...at());
     await refused("not both", "--from-table", "App", "--from-workbench", "a.json");
     await refused("--sample is for a draft", "--sample", "5");
     await refused("--sample is for --from-table", "--from-workbench", "a.json", "--sample", "5");

@@ -275,7 +275,7 @@ describe("edge summaries", () => {
         kind: "staleFact",
         count: 1,
         repaired: 1,
-        examples: [{ definition: "buys", reason: expect.stringContaining('There is no such "buys"') as string }],
+        examples: [{ definition: "buys", reason: expect.stringContaining('This "buys" does not exist') as string }],
       },
     ]);
     await clean();
