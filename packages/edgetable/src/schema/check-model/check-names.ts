@@ -145,7 +145,7 @@ const types = (given: unknown, name: string): void => {
 const degree = [1, 1_000_000] as const;
 const deletion = (given: string): unknown => oneOf("choice", given, ["restrict", "cascade", "leave"]);
 const sides = (given: Readonly<Record<string, unknown>>, name: string): void => {
-  checkOptions(given, { from: attributes, to: attributes } as NestedChecks, name);
+  checkOptions(given, { from: attributes, to: attributes }, name);
   if (!given["from"] || !given["to"]) refuse(given, name, "the attributes of both copies, { from: […], to: […] }");
 };
 const edge: MemberChecks<AnyEdge> = {
