@@ -50,7 +50,7 @@ test.each([
   "One or more parameter values were invalid: Type mismatch for key PK expected: N actual: S",
   "Query condition missed key schema element: PK",
 ])("a table with other keys than the model says what to do: %s", (message) => {
-  const advice = "The table's keys are not the model's: compare them by `edgetable table diff`.";
+  const advice = "Compare the table with the model: `edgetable table diff`.";
   const alone = serviceError({ name: "ValidationException", message, status: 400 }, { operation: "GetItem", input: {} });
   expect(alone).toMatchObject({ code: "execute.rejected", message: `GetItem: ValidationException: ${message}. ${advice}` });
   const reasons = [{ Code: "None" }, { Code: "ValidationError", Message: message }];

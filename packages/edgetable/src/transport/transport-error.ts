@@ -2,7 +2,6 @@ import type { ErrorCode } from "../errors/codes.ts";
 import { addSentence, EdgetableError } from "../errors/edgetable-error.ts";
 import { own } from "../util/row.ts";
 import type { CancellationReason } from "./operations.ts";
-import type { StreamOperation } from "./stream-operations.ts";
 import { isItem, isLoopback } from "./transport.ts";
 
 // What a caller can do about errors whose message comes from the service or from Node.
@@ -122,23 +121,19 @@ const meanings: Readonly<Record<string, Meaning>> = {
 // A cancelled transaction is retryable if all of its reasons are among these.
 const passingReasons: ReadonlySet<string> = new Set(["None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]);
 
-const STREAM_OPERATIONS: ReadonlySet<string> = new Set<StreamOperation>([
-  "ListStreams",
-  "DescribeStream",
-  "GetShardIterator",
-  "GetRecords",
-]);
+// ListStreams, DescribeStream, GetShardIterator and GetRecords; no other operation has such a name.
+const STREAM_OPERATION = /Stream|Shard|Records/;
 
 const meaningOf = (fault: ServiceFault, reasons: readonly CancellationReason[], operation: string): Meaning => {
   if (fault.name === "TransactionCanceledException") {
     const codes = reasons.map((reason) => reason.Code ?? "None");
     const retryable = codes.every((code) => passingReasons.has(code)) && codes.some((code) => code !== "None");
     if (!retryable) return { code: "execute.rejected", retryable: false };
-    const throttled = codes.includes("ThrottlingError") || codes.includes("ProvisionedThroughputExceeded");
+    const throttled = codes.some((reason) => reason.includes("Thr")); // ThrottlingError, ProvisionedThroughputExceeded
     return { code: throttled ? "execute.throttled" : "execute.conflict", retryable: true };
   }
   const known = own(meanings, fault.name);
-  if (known?.code === "execute.tableNotFound" && STREAM_OPERATIONS.has(operation))
+  if (known?.code === "execute.tableNotFound" && STREAM_OPERATION.test(operation))
     return { code: "execute.streamNotFound", retryable: false };
   if (known) return known;
   return fault.status >= 500 ? { code: "execute.unavailable", retryable: true } : { code: "execute.rejected", retryable: false };
@@ -155,8 +150,7 @@ const readReason = (reason: unknown): CancellationReason => {
 // The index is not there yet, was deleted, or is being built.
 const INDEX_FAULT = /specified index|backfilling/;
 // The table has other key attributes than the request names, or keys of another type.
-const KEY_FAULT = /key (schema )?element|ing the key|for key /;
-const INCOMPLETE: Meaning = { code: "plan.indexIncomplete", retryable: false };
+const KEY_FAULT = /key.* element|(ing the|for) key /;
 
 /**
  * The error that a transport rejects with when the service answered with an error. `details.fault` is the exception's name,
@@ -166,7 +160,9 @@ const INCOMPLETE: Meaning = { code: "plan.indexIncomplete", retryable: false };
 export const serviceError = (fault: ServiceFault, request: { readonly operation: string; readonly input: unknown }): EdgetableError => {
   const reasons = Array.isArray(fault.reasons) ? fault.reasons.map(readReason) : undefined;
   const needsIndex = fault.name === "ValidationException" && INDEX_FAULT.test(fault.message);
-  const { code, retryable } = needsIndex ? INCOMPLETE : meaningOf(fault, reasons ?? [], request.operation);
+  const { code, retryable } = needsIndex
+    ? { code: "plan.indexIncomplete" as const, retryable: false }
+    : meaningOf(fault, reasons ?? [], request.operation);
   const details = {
     fault: fault.name,
     status: fault.status,
@@ -181,9 +177,9 @@ export const serviceError = (fault: ServiceFault, request: { readonly operation:
   }
   // A cancelled transaction says of an item what another request says of itself.
   const said = [fault.message, ...(reasons ?? []).map(({ Message }) => Message)].join();
-  if (KEY_FAULT.test(said)) hint = ". The table's keys are not the model's: compare them by `edgetable table diff`.";
+  if (KEY_FAULT.test(said)) hint = ". Compare the table with the model: `edgetable table diff`.";
   // Only the service knows the size that an update leads to.
-  if (/maximum allowed size/.test(said)) hint = ". The item would exceed 400 KB: split it into parts, or keep the large value elsewhere.";
+  if (/allowed size/.test(said)) hint = ". The item would exceed 400 KB: split it into parts, or keep the large value elsewhere.";
   // Of another transaction, within ten minutes.
   if (fault.name.startsWith("Idempotent")) hint = ". Another transaction had this token: give each its own.";
   const message = withRemedy(code, `${request.operation}: ${fault.name}: ${fault.message}${hint}`);
