@@ -345,12 +345,11 @@ const moveItem = (
   const { catalog } = working;
   const item: Record<string, AttributeValue> = { ...image, ...effect.set };
   for (const attribute of effect.remove) delete item[attribute];
-  const { partitionKey } = catalog.index;
-  if (partitionKey in effect.set)
+  if (catalog.index.partitionKey in effect.set)
     throw new EdgetableError(
       "plan.unsupported",
-      `This change would move "${shape.definition}" to another partition, away from its edges: delete it and create it again.`,
-      { details: { shape: shape.id, partitionKey } },
+      `This change would move "${shape.definition}" to another partition: delete it and create it again.`,
+      { details: { shape: shape.id } },
     );
   return [
     { kind: "put", key: keyOfItem(catalog, item), item, terms: [absentOrExpired(working, shape)], shape },
