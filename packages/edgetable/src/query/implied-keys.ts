@@ -1,6 +1,6 @@
 import type { Conditions } from "../ir/condition.ts";
 import { sameValue, type When } from "../keys/template.ts";
-import { type Catalog, keyName, kindShapes, type Shape } from "../schema/catalog.ts";
+import { type Catalog, keyName, kindShapes } from "../schema/catalog.ts";
 import type { SearchKind } from "./search.ts";
 
 /**
@@ -20,12 +20,10 @@ export const impliedKeys = (catalog: Catalog, kinds: readonly SearchKind[], { co
       return all.every((value) => wanted.some((one) => sameValue(one, value)));
     });
   const names: string[] = [];
-  const note = (shape: Shape): void => {
-    for (const name in shape.keys) if (shape.keys[name]!.when?.every(isGiven)) names.push(keyName(shape, name));
-  };
   for (const kind of kinds) {
-    kindShapes(catalog, kind).forEach(note);
-    if (kind.of === "edge") catalog.edges[kind.name]?.mirrors.forEach(note);
+    const mirrors = kind.of === "edge" ? (catalog.edges[kind.name]?.mirrors ?? []) : [];
+    for (const shape of [...kindShapes(catalog, kind), ...mirrors])
+      for (const name in shape.keys) if (shape.keys[name]!.when?.every(isGiven)) names.push(keyName(shape, name));
   }
   return names;
 };
