@@ -166,7 +166,7 @@ test("a selection names attributes that there are, on this copy", async () => {
       .parts("post")
       .select("txt" as never),
   ).toThrow('Did you mean "text"');
-  expect(() => db.rates.get(ann, art, { select: ["b"] })).toThrow('"b" of "rates" is on the copy');
+  expect(() => db.rates.get(ann, art, { select: ["b"] })).toThrow('"b" of "rates" is only in the copy');
   const select = ["nme"] as const;
   // @ts-expect-error -- a node has no such attribute
   expect(() => db.team(art).in("joined").nodes({ select })).toThrow('Did you mean "name"');

@@ -89,7 +89,8 @@ export const guardedNode = (catalog: Catalog, item: Item): NeededNode | undefine
   for (const type of new Set(types)) {
     const node = catalog.ends[type];
     const id = node && readTemplate(node.partition, guard.partition);
-    if (node && id) return { node, id, key: keyIfComplete(catalog, node.shape, id) };
+    // A key in one case does not tell the id.
+    if (node && id && node.idFields.every((field) => field in id)) return { node, id, key: keyIfComplete(catalog, node.shape, id) };
   }
   return undefined;
 };
