@@ -66,7 +66,7 @@ test("it reserves unique values, and computes derived attributes, copies and deg
   const db = await filled();
   const { steps, notes } = await db.migrations.plan();
   expect(steps.map(({ kind }) => kind)).toEqual(["derive", "reserve", "record"]);
-  expect(notes.join(" ")).toContain('A processor of the stream keeps "user.best"');
+  expect(notes.join(" ")).toContain('A stream processor maintains "user.best"');
   expect(await db.migrations.run({ ...fast, finish: true })).toMatchObject({ complete: true });
   expect(await db.user.getMany([{ id: "1" }, { id: "2" }, { id: "3" }])).toEqual([
     { id: "1", email: "1@x.org", notes: 1, mean: 1.5 },

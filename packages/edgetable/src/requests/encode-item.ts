@@ -262,7 +262,7 @@ const encodeExpiry = (shape: Shape, field: string, value: unknown): AttributeVal
   const dates = value instanceof Date ? ", or name the attribute in `dates` to give a Date" : "";
   throw new EdgetableError(
     "request.unsupportedValue",
-    `"${field}" is the expiry time of "${shape.definition}", and ${shown(value)} is not a time${seconds}. Give whole seconds since 1970, such as ${EXAMPLE}${dates}.`,
+    `"${field}" is the expiry time of "${shape.definition}", and ${shown(value)} is not one${seconds}. Give whole seconds since 1970, such as ${EXAMPLE}${dates}.`,
     { details: { path: field, value } },
   );
 };
