@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { defineGraph, edge, node, part } from "../index.ts";
+import { count, defineGraph, edge, node, part } from "../index.ts";
 import { startEngine, type TestEngine } from "../test-support/engine.ts";
 import type { Item } from "../transport/operations.ts";
 import { verify, type VerifyOptions } from "./index.ts";
@@ -113,4 +113,54 @@ test("an attribute that repeats a value and is in no index drifts, and is writte
   expect(await verified(db, { repair: true })).toEqual({ clean: true, kinds: [["drift", 2, 2, "Id"]] });
   const mended = before.map((item) => ({ ...item, ...("Id" in item ? { Id: { S: "1" } } : { Near: { S: "3" } }) }));
   expect(await items()).toEqual(mended);
+});
+
+test("a repaired copy whose value no key takes leaves no key of its old value", async () => {
+  const graph = defineGraph({
+    table,
+    nodes: { asset: node({ key: "ASSET#{id}", schema: z.object({ id: text, place: text }) }) },
+    parts: { visit: part({ of: "asset", key: "VISIT#{n}", schema: z.object({ n: text }), copies: ["place"] }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+      parts: { visit: { keys: { GSI1PK: "AT#{place}#", GSI1SK: "{n}" }, verbatim: ["place"] } },
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.asset.create({ id: "1", place: "old" }).orThrow();
+  await db.visit.create({ id: "1" }, { n: "a" }).orThrow();
+  await engine.transport.send("PutItem", {
+    TableName: table,
+    Item: { PK: { S: "ASSET#1" }, SK: { S: "ASSET#1" }, place: { S: "new#er" } },
+  });
+  expect(await verified(db, { repair: true })).toEqual({ clean: true, kinds: [["staleCopy", 1, 1, "place"]] });
+  expect(await db.asset({ id: "1" }).parts("visit").all()).toEqual([{ id: "1", n: "a", place: "new#er" }]);
+  expect(await db.find("visit").where({ place: "old" }).rows()).toEqual([]);
+  expect(await verified(db)).toEqual({ clean: true, kinds: [] });
+});
+
+test("a repaired count leaves a key that another value keeps from being made, and tells it once", async () => {
+  const graph = defineGraph({
+    table,
+    nodes: {
+      asset: node({ key: "ASSET#{id}", schema: z.object({ id: text, type: text }), derived: { visits: count({ parts: "visit" }) } }),
+    },
+    parts: { visit: part({ of: "asset", key: "VISIT#{n}", schema: z.object({ n: text }) }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+      nodes: { asset: { keys: { GSI1PK: "ASSETS", GSI1SK: "{type}#{visits:4}" }, verbatim: ["type"] } },
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  const item = { PK: { S: "ASSET#1" }, SK: { S: "ASSET#1" }, type: { S: "C#1" }, GSI1PK: { S: "ASSETS" }, GSI1SK: { S: "C#1#0007" } };
+  await engine.transport.send("PutItem", { TableName: table, Item: { ...item, visits: { N: "7" } } });
+  const invalid = ["invalid", 1, 0, "GSI1SK"];
+  expect(await verified(db, { repair: true })).toEqual({ clean: false, kinds: [invalid, ["wrongAggregate", 1, 1, "visits"]] });
+  expect(await db.find("asset").using("GSI1").rows()).toEqual([{ id: "1", type: "C#1", visits: 0 }]);
+  expect(await verified(db)).toEqual({ clean: false, kinds: [invalid] });
 });

@@ -10,11 +10,12 @@ import { readDegreeGuard } from "../schema/system-keys.ts";
 import type { AttributeValue, Item, Key } from "../transport/operations.ts";
 import { exactText } from "../keys/template.ts";
 import { shown } from "../util/check-options.ts";
+import { defined } from "../util/invariant.ts";
 import { readDecimal } from "../util/decimal.ts";
 import { isNumber, own, type Row } from "../util/row.ts";
 import { readableValue } from "../util/time.ts";
 import { type Catalog, keyAttributes, type Shape } from "../schema/catalog.ts";
-import { expectedAttributes } from "./expected-attributes.ts";
+import { expectedAttributes, type Unkeyed } from "./expected-attributes.ts";
 import { checkRow, type RowCheck } from "./check-row.ts";
 import { isThere } from "./judge-edge.ts";
 import { wrongStreamed } from "./judge-streamed.ts";
@@ -83,6 +84,24 @@ const expectedOf = ({ attribute, operation }: AggregateFact, sums: Item): Readon
 export const sumsOf = (judging: Judging, node: EndId, key: Key): Item | null | undefined =>
   readNeed(judging, { kind: "sum", id: `sum ${keyId(key)}`, node, key });
 
+/** The computed attributes of a row with other values. A key that cannot hold one of these does not stay as it was before them. */
+const computedAfter = (
+  catalog: Catalog,
+  shape: Shape,
+  { row, item }: Pick<SeenRow, "row" | "item">,
+  values: Readonly<Record<string, unknown>>,
+): Item => {
+  const unkeyed: Unkeyed[] = [];
+  const computed = expectedAttributes(catalog, shape, { row, item }, unkeyed);
+  const outdated = unkeyed.filter(({ attribute, error: { details } }) => {
+    const fields = typeof details["field"] === "string" ? [details["field"]] : defined(own(shape.keys, attribute), "key").within;
+    return fields.some((field) => field.split(".")[0]! in values);
+  });
+  if (outdated.length === 0) return computed;
+  const kept = Object.entries(item).filter(([name]) => !outdated.some(({ attribute }) => attribute === name));
+  return expectedAttributes(catalog, shape, { row, item: Object.fromEntries(kept) });
+};
+
 /**
  * The step that gives a row's item other values, with the index keys that follow from them.
  *
@@ -101,7 +120,7 @@ export const rewrite = (
     if (values[name] === undefined) remove.push(name);
     else set[name] = exact[name] === undefined ? encodeField(shape, name, values[name]) : { N: exact[name] };
   }
-  const computed = expectedAttributes(judging.catalog, shape, { row: after, item });
+  const computed = computedAfter(judging.catalog, shape, { row: after, item }, values);
   for (const attribute in shape.keys) {
     const value = computed[attribute];
     // A key that is a number has the digits of its value.
@@ -194,7 +213,7 @@ const wrongKeys = ({ catalog }: Judging, seen: SeenRow, values: Readonly<Record<
   const row = Object.fromEntries(Object.entries({ ...seen.row, ...values }).filter(([, value]) => value !== undefined));
   const stored = new Set(checkRow(catalog, seen).findings.map(({ attribute }) => attribute));
   return checkRow(catalog, { ...seen, row }).findings.filter(
-    ({ kind, attribute = "" }) => kind !== "drift" && entries.has(attribute) && stored.has(attribute),
+    ({ kind, attribute = "" }) => kind !== "drift" && kind !== "invalid" && entries.has(attribute) && stored.has(attribute),
   );
 };
 
