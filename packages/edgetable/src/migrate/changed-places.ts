@@ -58,14 +58,14 @@ const outOfKeys = ({ id, field, was, is, source }: Place): string | undefined =>
 
 const ONE_FIELD = /^(?:number )?\{[^{}]*\}$/;
 
-/** An attribute that repeats a field beside a key of an index, and that the model does not write: the recorded one reads it there. */
+/** An attribute that repeats a field beside a key of an index, and that the model does not write: the recorded one may read it there. */
 const outOfCopy = ({ id, field, was, is, source }: Place, tableKeys: readonly string[]): string | undefined => {
   const before = keysOf(was, field);
   if (source === undefined || before.some((attribute) => tableKeys.includes(attribute))) return undefined;
   const copy = before.find((attribute) => ONE_FIELD.test(was.keys[attribute] ?? "") && !Object.hasOwn(is.keys, attribute));
   return copy === undefined || copy === source
     ? undefined
-    : `Items of "${id}" hold "${field}" in "${copy}" beside "${source}", and the model does not write it there: programs with the recorded model would miss changes by this model. Keep it: verbatim in the layout of "${definitionOf(id)}". Or pass inPlace if no such program is left.`;
+    : `Items of "${id}" hold "${field}" in "${copy}" beside "${source}", and the model does not write it there: programs with the recorded model that read it there would miss changes by this model. Keep it: verbatim in the layout of "${definitionOf(id)}". Or pass inPlace if no such program is left.`;
 };
 
 /** Attributes with a stored name of their own that the model does not store there. */

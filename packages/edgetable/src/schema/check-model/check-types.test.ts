@@ -61,6 +61,15 @@ describe("formats of keys", () => {
       place: "nodes.user.n",
       says: ["takes numbers alone", "that takes no other attributes"],
     },
+    "a number of an object that takes other attributes, in an index": {
+      model: model({
+        nodes: { user: user({ schema: z.looseObject({ id: text, n: z.number() }) }) },
+        indexes: { byNumber: { entries: { user: "n" } } },
+      }),
+      rule: "attribute",
+      place: "nodes.user.n",
+      says: ["takes texts, and its values are numbers.", "{n:number}"],
+    },
     "a boolean in a part's key without a format": {
       model: model({ parts: { item: item({ key: "ITEM#{done}", schema: z.object({ done: z.boolean() }) }) } }),
       rule: "attribute",

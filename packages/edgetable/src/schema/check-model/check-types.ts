@@ -74,8 +74,11 @@ const checkFormats = (catalog: Catalog, shape: Shape, report: Report): void => {
       else {
         const padded = needed === "number" ? `, or pad it to a number of digits, such as {${path}:8}` : "";
         const written = needed === "text" ? `{${path}}` : `{${path}:${needed}}`;
-        const says = attributeType(definition, path) === undefined ? "its values are of type" : "the schema says";
-        report("attribute", place, `{${path}} in ${shown} takes ${taken}s, and ${says} ${type ?? "numbers"}. Write ${written}${padded}.`);
+        const says =
+          attributeType(definition, path) === undefined
+            ? `its values are ${type === undefined ? "numbers" : `of type ${type}`}`
+            : `the schema says ${type}`;
+        report("attribute", place, `{${path}} in ${shown} takes ${taken}s, and ${says}. Write ${written}${padded}.`);
       }
     }
   }
