@@ -92,3 +92,39 @@ test("a node is deleted without the parts and edges of those that share its part
   expect(await db.step.get({ team: "t", no: "1" }, { stepId: "s" })).toBeUndefined();
   expect(await db.ticket({ team: "t", no: "1" }).out("names").ids()).toEqual([]);
 });
+
+test("edges of several types in a partition that nodes share, or in one of an index, stay with the others", async () => {
+  const outgoing = edge({ from: "ticket", to: "user", onDelete: { from: "cascade" } });
+  const incoming = edge({ from: "user", to: "ticket", onDelete: { to: "cascade" } });
+  const from = (name: string) => ({ keys: { PK: "LINKS#{from.team}", SK: `${name}#{from.no}#{to}` } });
+  const to = (name: string) => ({ keys: { SK: `${name}#{to}`, G1: "LINKED#{to.team}", G2: `${name}#{to.no}#{from}` } });
+  const db = defineGraph({
+    table: engine.freshTableName("deletedAmong"),
+    nodes: {
+      ticket: node({ key: "TEAM#{team}#{no}", schema: z.object({ team: text, no: text }) }),
+      user: node({ key: "USER#{userId}", schema: z.object({ userId: text }) }),
+    },
+    edges: { names: outgoing, asks: outgoing, owns: incoming, saw: incoming },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { reverse: { partitionKey: "G1", sortKey: "G2" } },
+      edges: { names: from("NAMES"), asks: from("ASKS"), owns: to("OWNS"), saw: to("SAW") },
+    },
+  }).connect({ transport: engine.transport });
+  await db.table.create();
+  const [one, two, user] = [{ team: "t", no: "1" }, { team: "t", no: "2" }, { userId: "u" }] as const;
+  await db.user.create(user).orThrow();
+  for (const id of [one, two]) {
+    await db.ticket.create(id).orThrow();
+    await db.transact([db.names.link(id, user), db.asks.link(id, user)]).orThrow();
+    await db.transact([db.owns.link(user, id), db.saw.link(user, id)]).orThrow();
+  }
+  await db.ticket.delete(one, { indexLag: 0 }).orThrow();
+  const counts = async (id: typeof one | typeof two) => {
+    const ticket = db.ticket(id);
+    return Promise.all([ticket.out("names").count(), ticket.out("asks").count(), ticket.in("owns").count(), ticket.in("saw").count()]);
+  };
+  expect(await counts(one)).toEqual([0, 0, 0, 0]);
+  expect(await counts(two)).toEqual([1, 1, 1, 1]);
+});

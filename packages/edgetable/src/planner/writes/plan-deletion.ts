@@ -96,14 +96,14 @@ export const cascadeAt = ({ sweeps }: PartCascade, id: Row): readonly Sweep[] =>
 
 /**
  * Joins the reads of all kinds of edges that an index holds at a node: one Query of the whole partition. Where items of other
- * kinds may lie there too, each kind keeps its own Query, because a node may have any number of the others.
+ * kinds, or edges of other nodes, may lie there too, each kind keeps its own Query.
  */
 const joinSweeps = (catalog: Catalog, sweeps: readonly Sweep[]): readonly Sweep[] => {
   const groups = new Map<string | number, Sweep[]>();
   for (const [at, sweep] of sweeps.entries()) {
     const { sources } = sweep.plan;
     const [step] = sources;
-    const isPlain = sources.length === 1 && step?.kind === "query" && !step.scatter && !step.equal;
+    const isPlain = sources.length === 1 && step?.kind === "query" && !step.scatter && !step.equal && !step.sort?.template.fields.length;
     const place = isPlain ? `${step.index} ${step.partition.source}` : at;
     groups.set(place, [...(groups.get(place) ?? []), sweep]);
   }
