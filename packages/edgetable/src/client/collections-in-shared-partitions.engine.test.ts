@@ -87,3 +87,42 @@ test.each(FORMS)("a collection has no part and no edge of another node in the pa
     await engine.stop();
   }
 });
+
+test("a collection has the edges that a layout puts into the partition of their target", async () => {
+  const engine = await startEngine();
+  try {
+    const db = defineGraph({
+      table: engine.freshTableName("atTarget"),
+      nodes: {
+        user: node({ key: "USER#{id}", schema: z.object({ id: text }), mirror: true }),
+        team: node({ key: "TEAM#{team}", schema: z.object({ team: text }) }),
+      },
+      edges: { joins: edge({ from: "user", to: "team", ends }), follows: edge({ from: "user", to: "user", ends }) },
+      layout: {
+        partitionKey: "PK",
+        sortKey: "SK",
+        indexes: { reverse: { partitionKey: "G1", sortKey: "G2" } },
+        nodes: { user: { keys: { SK: "USER", G1: "{key}", G2: "USER" } } },
+        edges: {
+          joins: { keys: { PK: "{to}", SK: "JOINS#{from}", G1: "{from}", G2: "JOINS#{to}" } },
+          follows: { keys: { PK: "{to}", SK: "FOLLOWS#{from}", G1: "{from}", G2: "FOLLOWS#{to}" } },
+        },
+      },
+    }).connect({ transport: engine.transport });
+    await db.table.create();
+    const [a, b, team] = [{ id: "a" }, { id: "b" }, { team: "T" }];
+    await db.team.create(team).orThrow();
+    for (const user of [a, b]) {
+      await db.user.create(user).orThrow();
+      await db.joins.link(user, team).orThrow();
+    }
+    await db.follows.link(a, b).orThrow();
+    const [joins, follows] = [[a, b].map((from) => ({ from, to: team })), [{ from: a, to: b }]];
+    expect(await db.team(team).collection()).toEqual({ node: team, parts: {}, edges: { joins } });
+    expect(await db.user(b).collection()).toEqual({ node: b, parts: {}, edges: { follows } });
+    expect(await db.user(a).collection()).toEqual({ node: a, parts: {}, edges: {} });
+    expect(await db.user(a).incoming()).toEqual({ node: a, parts: {}, edges: { joins: joins.slice(0, 1), follows } });
+  } finally {
+    await engine.stop();
+  }
+});

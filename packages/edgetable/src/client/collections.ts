@@ -1,4 +1,5 @@
 import { exactText } from "../keys/template.ts";
+import type { QueryStep } from "../ir/physical-plan.ts";
 import { lowerCollection } from "../planner/lower-collection.ts";
 import { collectionForm, collectionPlan, type CollectionState } from "../query/reads.ts";
 import { type Catalog, type EndEntry, idText, type Shape } from "../schema/catalog.ts";
@@ -23,13 +24,15 @@ const eachOnce = (catalog: Catalog, found: Found): Found => {
 };
 
 /** Whether an item is a node's own, one of its parts, or one of its edges: a layout may put several nodes into one partition. */
-const belongsTo = (entry: EndEntry, id: Row, direction: CollectionState["direction"]): ((one: Found[number]) => boolean) => {
+const belongsTo = (entry: EndEntry, id: Row, { partitionKey }: QueryStep): ((one: Found[number]) => boolean) => {
   const text = idText(entry, id);
   return ({ shape, row }) => {
     if (shape.kind === "node") return shape.definition === entry.name && idText(entry, row) === text;
     if (shape.kind === "part") return shape.from === entry.name && idText(entry, row) === text;
-    const end = (direction === "out") === (shape.role === "mirror") ? "to" : "from";
-    return shape[end] === entry.name && idText(entry, row[end] as Row) === text;
+    // An edge lies at the end that its partition names last: the other one may share its first levels.
+    const named = shape.keys[partitionKey]!.fields.findLast((field) => field.startsWith("from.") || field.startsWith("to."));
+    const ends = named === undefined ? (["from", "to"] as const) : ([named.startsWith("to.") ? "to" : "from"] as const);
+    return ends.some((end) => shape[end] === entry.name && idText(entry, row[end] as Row) === text);
   };
 };
 
@@ -46,7 +49,7 @@ export const collect = (
     const edges: Record<string, Row[]> = {};
     const parts: Record<string, Row[]> = {};
     let node: Row | undefined;
-    for (const { shape, row } of eachOnce(driver.catalog, found.filter(belongsTo(entry, id, from.direction)))) {
+    for (const { shape, row } of eachOnce(driver.catalog, found.filter(belongsTo(entry, id, plan.sources[0] as QueryStep)))) {
       if (shape.kind === "edge") (edges[shape.definition] ??= []).push(row);
       else if (shape.kind === "part") (parts[shape.definition] ??= []).push(row);
       else node = row;
