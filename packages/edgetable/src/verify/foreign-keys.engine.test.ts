@@ -164,3 +164,27 @@ test("a repaired count leaves a key that another value keeps from being made, an
   expect(await db.find("asset").using("GSI1").rows()).toEqual([{ id: "1", type: "C#1", visits: 0 }]);
   expect(await verified(db)).toEqual({ clean: false, kinds: [invalid] });
 });
+
+test("an update takes a row out of an index if it lacks a field of its key, as a repair does", async () => {
+  const schema = z.object({ id: text, team: text, at: text, rank: text });
+  const db = defineGraph({
+    table,
+    nodes: { order: node({ key: "ORDER#{id}", schema }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: { GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK" } },
+      nodes: { order: { keys: { SK: "ORDER", GSI1PK: "TEAM#{team}", GSI1SK: "{rank}#{at}" }, verbatim: ["team", "at", "rank"] } },
+    },
+  }).connect({ transport: engine.transport });
+  await db.table.create();
+  // From before the key held the rank.
+  const order = { PK: "ORDER#1", SK: "ORDER", team: "T", at: "2024" };
+  const old = Object.entries({ ...order, GSI1PK: "TEAM#T", GSI1SK: "2024" }).map(([name, S]) => [name, { S }] as const);
+  await engine.transport.send("PutItem", { TableName: table, Item: Object.fromEntries(old) });
+  expect(await db.order.update({ id: "1" }, { at: "2025" })).toMatchObject({ ok: true });
+  expect((await engine.transport.send("Scan", { TableName: table })).Items).toMatchObject([{ at: { S: "2025" } }]);
+  expect(await db.find("order").where({ team: "T" }).rows()).toEqual([]);
+  await db.order.update({ id: "1" }, { rank: "1" }).orThrow();
+  expect(await db.find("order").where({ team: "T" }).rows()).toEqual([{ id: "1", team: "T", at: "2025", rank: "1" }]);
+});

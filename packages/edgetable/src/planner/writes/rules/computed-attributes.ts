@@ -286,7 +286,8 @@ const computedValue = (
     if (typeof field === "string") concerned = withinOf(template, [field]);
     else if (Array.isArray(missing)) concerned = withinOf(template, missing).filter((one) => !template.optional.includes(one));
     if (concerned.some((one) => isChanged(changes, one))) throw error;
-    if (!keepsVersion && (attribute in image! || fitsKey(catalog, shape, attribute, before))) refused.set(attribute, error);
+    const isForeign = !Array.isArray(missing) && attribute in image!;
+    if (!keepsVersion && (isForeign || fitsKey(catalog, shape, attribute, before))) refused.set(attribute, error);
     return undefined;
   }
 };
