@@ -199,8 +199,10 @@ export const checks = [
       const slower = other.getByRole("region", { name: "Change" });
       await slower.getByLabel("grade").fill("E");
       await form.getByLabel("grade").fill("F");
+      // The form says of the save before that it is saved: the answer tells that this one is.
+      const saved = page.waitForResponse((response) => response.request().method() === "POST");
       await form.getByRole("button", { name: "Save" }).click();
-      await form.getByText("Saved.").waitFor();
+      await saved;
       await slower.getByRole("button", { name: "Save" }).click();
       await slower.getByText("Somebody changed it meanwhile.").waitFor();
       deepEqual(await audit(), []);
