@@ -42,6 +42,9 @@ test("an update that makes an item too large says what to do, alone and in a tra
   const reasons = [{ Code: "None" }, { Code: "ValidationError", Message: message }];
   const cancelled = { name: "TransactionCanceledException", message: "Transaction cancelled", status: 400, reasons };
   expect(serviceError(cancelled, { operation: "TransactWriteItems", input: {} }).message).toContain(advice);
+  const expression = "Invalid UpdateExpression: Expression size has exceeded the maximum allowed size";
+  const other = serviceError({ name: "ValidationException", message: expression, status: 400 }, { operation: "UpdateItem", input: {} });
+  expect(other.message).toBe(`UpdateItem: ValidationException: ${expression}`);
 });
 
 test.each([

@@ -129,7 +129,7 @@ const meaningOf = (fault: ServiceFault, reasons: readonly CancellationReason[], 
     const codes = reasons.map((reason) => reason.Code ?? "None");
     const retryable = codes.every((code) => passingReasons.has(code)) && codes.some((code) => code !== "None");
     if (!retryable) return { code: "execute.rejected", retryable: false };
-    const throttled = codes.some((reason) => reason.includes("Thr")); // ThrottlingError, ProvisionedThroughputExceeded
+    const throttled = codes.includes("ThrottlingError") || codes.includes("ProvisionedThroughputExceeded");
     return { code: throttled ? "execute.throttled" : "execute.conflict", retryable: true };
   }
   const known = own(meanings, fault.name);
@@ -150,7 +150,7 @@ const readReason = (reason: unknown): CancellationReason => {
 // The index is not there yet, was deleted, or is being built.
 const INDEX_FAULT = /specified index|backfilling/;
 // The table has other key attributes than the request names, or keys of another type.
-const KEY_FAULT = /key.* element|(ing the|for) key /;
+const KEY_FAULT = /key (schema )?element|(ing the|for) key /;
 
 /**
  * The error that a transport rejects with when the service answered with an error. `details.fault` is the exception's name,
@@ -178,8 +178,8 @@ export const serviceError = (fault: ServiceFault, request: { readonly operation:
   // A cancelled transaction says of an item what another request says of itself.
   const said = [fault.message, ...(reasons ?? []).map(({ Message }) => Message)].join();
   if (KEY_FAULT.test(said)) hint = ". Compare the table with the model: `edgetable table diff`.";
-  // Only the service knows the size that an update leads to.
-  if (/allowed size/.test(said)) hint = ". The item would exceed 400 KB: split it into parts, or keep the large value elsewhere.";
+  // Only the service knows the size that an update leads to. An expression has a maximum size, too.
+  if (/Item size/.test(said)) hint = ". The item would exceed 400 KB: split it into parts, or keep the large value elsewhere.";
   // Of another transaction, within ten minutes.
   if (fault.name.startsWith("Idempotent")) hint = ". Another transaction had this token: give each its own.";
   const message = withRemedy(code, `${request.operation}: ${fault.name}: ${fault.message}${hint}`);
