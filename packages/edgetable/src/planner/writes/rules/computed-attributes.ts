@@ -346,11 +346,12 @@ const moveItem = (
   const { catalog } = working;
   const item: Record<string, AttributeValue> = { ...image, ...effect.set };
   for (const attribute of effect.remove) delete item[attribute];
-  if (catalog.index.partitionKey in effect.set)
+  const { partitionKey } = catalog.index;
+  if (partitionKey in effect.set)
     throw new EdgetableError(
       "plan.unsupported",
       `This change would move "${shape.definition}" to another partition: delete it and create it again.`,
-      { details: { shape: shape.id } },
+      { details: { shape: shape.id, partitionKey } },
     );
   return [
     { kind: "put", key: keyOfItem(catalog, item), item, terms: [absentOrExpired(working, shape)], shape },
