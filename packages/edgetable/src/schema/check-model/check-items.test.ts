@@ -80,6 +80,7 @@ describe("items", () => {
     ...Object.fromEntries(
       [
         ["maxDegree", { maxDegree: { to: 2 } }],
+        ["multiplicity", { multiplicity: "one-to-many" }],
         ["onDelete", { onDelete: { to: "restrict" } }],
         ["copies", { copies: { to: { lead: "owner" } } }],
       ].map(([setting, more]) => [

@@ -10,7 +10,7 @@ import {
   type Shape,
   typesDiffer,
 } from "../catalog.ts";
-import { degreeLimit } from "../definition.ts";
+import { degreeLimit, isSingle } from "../definition.ts";
 import type { CopyFact, DerivedFact } from "../facts.ts";
 import { fieldBesidePartition, guardedEnds } from "../guarded-ends.ts";
 import { attributeNames } from "../standard-schema.ts";
@@ -242,13 +242,15 @@ const checkFactsByKey = (catalog: Catalog, shape: Shape, report: Report): void =
 /** The counter of a node's edges lies in the node's partition: nodes that share one would share the counter. */
 const checkGuards = (catalog: Catalog, entry: EdgeEntry, report: Report): void => {
   // References lie in their sources, and are not counted.
-  if (entry.definition.stored === "reference") return;
+  const { definition } = entry;
+  if (definition.stored === "reference") return;
   for (const { end, limit, restricts } of guardedEnds(catalog, entry)) {
+    const limiting = isSingle(definition, end) ? "multiplicity" : "maxDegree";
     for (const type of entry[end]) {
       const node = catalog.ends[type];
       const lacking = node && fieldBesidePartition(node);
       if (lacking === undefined) continue;
-      const setting = limit !== undefined ? "maxDegree" : restricts ? "onDelete" : "copies";
+      const setting = limit !== undefined ? limiting : restricts ? "onDelete" : "copies";
       report(
         "setting",
         `edges.${entry.name}.${setting}`,
