@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { checkModel } from "../check-model.ts";
 import { type AnyEdge, type AnyNode, type GraphDefinition, edge, node, part } from "../definition.ts";
-import { count } from "../derived.ts";
+import { count, max, sum } from "../derived.ts";
 import { cases, item, type Loose, model, team, user, withEdge } from "./cases.test-support.ts";
 
 describe("settings", () => {
@@ -225,6 +225,7 @@ describe("the ttl of another kind", () => {
       ...(layout ? { layout: layout as never } : {}),
     });
   const timed = z.object({ until, since: id });
+  const late = { from: { until: { of: "until", freshness: "stream" } } } as const;
   const found = (more: Record<string, unknown>) => checkModel(withTimes(more)).map(({ place, message }) => `${place}: ${message}`);
 
   test.each<[string, Record<string, unknown>, string]>([
@@ -240,13 +241,48 @@ describe("the ttl of another kind", () => {
       { joins: { schema: timed, stored: "twice", sides: { from: ["until", "since"], to: ["since"] } } },
       "edges.joins.schema",
     ],
+    ["a copy of it and a limit", { joins: { copies: late, maxDegree: { from: 3 } } }, "edges.joins.copies.until"],
+    [
+      "a copy of it, and is counted",
+      { joins: { copies: late }, team: { derived: { n: count({ in: "joins" }) } } },
+      "edges.joins.copies.until",
+    ],
+    [
+      "the last of it and unique values",
+      {
+        schema: z.never().optional(),
+        joins: { schema: timed },
+        team: { schema: z.object({ id, name: id }), unique: ["name"], derived: { until: max({ in: "joins", of: "until" }) } },
+      },
+      "nodes.team.derived.until",
+    ],
   ])("refuses a kind that it removes with %s", (_, more, place) => {
     const [message, ...others] = found(more);
     expect(message).toContain(`${place}: "until" is stored as the ttl of other kinds`);
     expect(others).toEqual([]);
   });
 
+  test.each<[string, Record<string, unknown>, string, string]>([
+    ["a count", { team: { derived: { until: count({ parts: "note" }) } } }, "nodes.team.derived.until", "a count"],
+    [
+      "a sum by the stream",
+      {
+        joins: { schema: z.object({ paid: z.number() }) },
+        team: { derived: { until: sum({ in: "joins", of: "paid", freshness: "stream" }) } },
+      },
+      "nodes.team.derived.until",
+      "a sum",
+    ],
+    ["times in seconds", { joins: { timestamps: { created: "until", as: "seconds" } } }, "edges.joins.timestamps", "the time of a write"],
+  ])("refuses %s under its name", (_, more, place, what) =>
+    expect(found(more)).toEqual([
+      `${place}: "until" is stored as the ttl of other kinds, so reads would take ${what} for the time at which the item expires. Give it another name.`,
+    ]),
+  );
+
   test.each<[string, Record<string, unknown>]>([
+    ["with a copy of it that nothing counts", { joins: { copies: late } }],
+    ["with its own times as text", { joins: { timestamps: { created: "until" } } }],
     ["that depends on nothing", { joins: { schema: timed, stored: "twice" }, note: { until } }],
     ["whose attribute is a text", { schema: id.optional(), user: { unique: ["name"] } }],
     ["whose attribute is a Date", { schema: z.date().optional(), user: { unique: ["name"], dates: ["until"] } }],

@@ -10,6 +10,8 @@ import { attributeNames, attributeSchemas, refuses, type AnySchema } from "../st
 import { liesApart } from "../stored-id.ts";
 import { DEGREE_TYPE } from "../system-items.ts";
 import { timeNames } from "../timestamps.ts";
+import { valueType } from "../value-types.ts";
+import { own } from "../../util/row.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
 
 type AnyDefinition = AnyNode | AnyEdge | AnyPart;
@@ -178,37 +180,56 @@ export const checkTtl = (catalog: Catalog, report: Report): void => {
   }
 };
 
-/** The attribute of a kind without `ttl` that is stored as the `ttl` of another kind, if it may hold a number. */
-const sharedTtl = (catalog: Catalog, shape: Shape): string | undefined => {
-  const { ttl } = catalog;
-  const definition = definitionOf(catalog, shape);
-  if (ttl === undefined || shape.ttl !== undefined || shape.role === "reference" || !definition?.schema) return undefined;
+/** An attribute of a kind without `ttl` that may hold a number under the name of another kind's `ttl`, and where the model says so. */
+interface SharedTtl {
+  readonly attribute: string;
+  readonly place: string;
+  /** What Edgetable stores there, if that is never a time of expiry. */
+  readonly kept: string | undefined;
+}
+
+const sharedTtl = (catalog: Catalog, shape: Shape): SharedTtl | undefined => {
+  const { ttl, definition: graph } = catalog;
+  const one = definitionOf(catalog, shape);
+  if (ttl === undefined || shape.ttl !== undefined || shape.role === "reference" || !one) return undefined;
   const attribute = shape.fields[ttl] ?? ttl;
-  const isOwn = (shape.stored[attribute] ?? attribute) === ttl && !shape.carried.includes(attribute);
-  const schema = attributeSchemas(definition.schema)?.each[attribute];
+  if ((shape.stored[attribute] ?? attribute) !== ttl || shape.carried.includes(attribute)) return undefined;
+  const place = `${shape.kind}s.${shape.definition}`;
+  const schema = one.schema && attributeSchemas(one.schema)?.each[attribute];
   // DynamoDB passes over texts, as which Dates are stored.
-  const isNumber = schema !== undefined && !definition.dates?.includes(attribute) && acceptsAny(schema, TIMES);
-  return isOwn && isNumber ? attribute : undefined;
+  if (schema !== undefined)
+    return !one.dates?.includes(attribute) && acceptsAny(schema, TIMES)
+      ? { attribute, place: `${place}.schema`, kept: undefined }
+      : undefined;
+  const type = [...derivedNames(one), ...timeNames(one)].includes(attribute) ? valueType(graph, one, attribute) : undefined;
+  if (type !== "number" && type !== "bigint") return undefined;
+  if (timeNames(one).includes(attribute)) return { attribute, place: `${place}.timestamps`, kept: "the time of a write" };
+  const derived = one.kind === "part" ? undefined : own(one.derived ?? {}, attribute);
+  if (!derived) return { attribute, place: `${place}.copies.${attribute}`, kept: undefined };
+  const isValue = derived.operation === "min" || derived.operation === "max";
+  return { attribute, place: `${place}.derived.${attribute}`, kept: isValue ? undefined : `a ${derived.operation}` };
 };
 
-/** DynamoDB also removes items that hold another kind's `ttl`: that must leave nothing behind either. */
+/** DynamoDB also removes items that hold another kind's `ttl`: it must be a time there too, and leave nothing behind. */
 export const checkSharedTtl = (catalog: Catalog, report: Report): void => {
   const seen = new Set<string>();
   for (const shape of catalog.shapes) {
-    const ttl = sharedTtl(catalog, shape);
-    const place = `${shape.kind}s.${shape.definition}.schema`;
-    if (ttl === undefined || seen.has(place)) continue;
+    const shared = sharedTtl(catalog, shape);
+    if (shared === undefined || seen.has(shared.place)) continue;
+    const { attribute, place, kept } = shared;
     const fact = catalog.facts.aggregates.find(
       ({ freshness, node, over }) =>
         freshness === "transaction" && (shape.kind === "node" ? node : over.kind === shape.kind && over.name) === shape.definition,
     );
-    const left = fact ? `"${fact.attribute}" of "${fact.node}" as it was` : leftBehind(catalog, shape, ttl);
-    if (left === undefined) continue;
+    const left = fact ? `"${fact.attribute}" of "${fact.node}" as it was` : leftBehind(catalog, shape, attribute);
+    if (kept === undefined && left === undefined) continue;
     seen.add(place);
     report(
       "setting",
       place,
-      `"${ttl}" is stored as the ttl of other kinds, so DynamoDB also removes items of "${shape.definition}" by it, and would leave ${left}. Give it another name, or leave out what depends on these items.`,
+      kept === undefined
+        ? `"${attribute}" is stored as the ttl of other kinds, so DynamoDB also removes items of "${shape.definition}" by it, and would leave ${left}. Give it another name, or leave out what depends on these items.`
+        : `"${attribute}" is stored as the ttl of other kinds, so reads would take ${kept} for the time at which the item expires. Give it another name.`,
     );
   }
 };
