@@ -11,7 +11,6 @@ import { type ProcessorReports, type StreamProgress, runConsumer } from "./run-c
 import type { StreamHandlers } from "./handlers.ts";
 import { createProcessor, processorChecks, type ProcessorOptions } from "./process-records.ts";
 import type { StartPosition, StreamGap } from "./read-shard.ts";
-import { checkStream } from "./stream-source.ts";
 
 /** How a consumer reads the table's stream. */
 export interface ConsumerOptions extends ProcessorOptions {
@@ -178,7 +177,6 @@ export const createStreamConsumer = <N extends Nodes, E extends Edges, P extends
   return {
     run: async (given = {}) => {
       const { signal, ...running } = checkOptions(given, runChecks);
-      await checkStream(session, signal);
       const { transport, close } = openTransport(stream, place);
       try {
         return await runConsumer({ session, transport, processorFor, settings, running, signal });

@@ -19,7 +19,7 @@ import {
   type StreamGap,
 } from "./read-shard.ts";
 import { type Board, shardKey, shardLeases, type ShardLeases } from "./shard-leases.ts";
-import { openStreamSource, type Shard, type Streams, type StreamSource } from "./stream-source.ts";
+import { checkStream, openStreamSource, type Shard, type Streams, type StreamSource } from "./stream-source.ts";
 
 /** How far a consumer has come. */
 export interface StreamProgress {
@@ -288,6 +288,7 @@ const consume = async (consumer: Consumer, running: ConsumerRun["running"]): Pro
   const { session, settings, leases, readers, counted, signal, end } = consumer;
   const reporting = reportProgress(consumer, running);
   try {
+    await checkStream(session, signal);
     await leases.attend();
     await leases.begin(() => (settings.from === "latest" ? skipOld(consumer) : Promise.resolve()), signal);
     while (!signal.aborted) {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { defineGraph, node } from "../index.ts";
-import { createLeanStreamTransport, tailStream, type StreamRecord } from "./index.ts";
+import { defineGraph, node, type Transport } from "../index.ts";
+import { createLeanStreamTransport, createStreamConsumer, tailStream, type StreamRecord } from "./index.ts";
 
 const id = z.string();
 let engine: TestEngine;
@@ -20,7 +20,7 @@ const open = async (stream = true) => {
   const onRequest = ({ operation }: { readonly operation: string }): void => void sent.push(operation);
   const db = graph.connect({ endpoint: engine.endpoint });
   await db.table.create({ stream });
-  return { db, sent, watching: graph.connect({ endpoint: engine.endpoint, onRequest }) };
+  return { graph, db, sent, watching: graph.connect({ endpoint: engine.endpoint, onRequest }) };
 };
 
 test("gives what is changed from now on, in order, and writes nothing", async () => {
@@ -103,4 +103,31 @@ test("closing the connection ends a watch that nothing comes to", async () => {
   await new Promise((resolve) => setTimeout(resolve, 100));
   await watching.close();
   expect(await next).toEqual({ done: true, value: undefined });
+});
+
+type Connected = Awaited<ReturnType<typeof open>>["db"];
+const begins: Readonly<Record<string, (db: Connected, stream: ReturnType<typeof createLeanStreamTransport>) => Promise<unknown>>> = {
+  watch: (db, stream) => tailStream(db, { pollInterval: 10, stream }).next(),
+  consumer: (db, stream) => createStreamConsumer(db, {}, { pollInterval: 10, stream }).run(),
+};
+
+test.each(Object.keys(begins))("closing the connection ends a %s that has yet to learn whether there is a stream", async (kind) => {
+  const { graph } = await open();
+  const stream = createLeanStreamTransport({ endpoint: engine.endpoint });
+  let [ask, answer] = [(): void => undefined, (): void => undefined];
+  const asked = new Promise<void>((resolve) => (ask = resolve));
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  const send: Transport["send"] = async (operation, input) => {
+    ask();
+    await answered;
+    return engine.transport.send(operation, input);
+  };
+  const db = graph.connect({ transport: { send, close: () => undefined } });
+  const ended = begins[kind]!(db, stream);
+  await asked;
+  const closed = db.close();
+  answer();
+  await closed;
+  expect(await ended).toMatchObject(kind === "watch" ? { done: true } : { records: 0 });
+  await stream.close();
 });

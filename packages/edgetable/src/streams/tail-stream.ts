@@ -52,7 +52,7 @@ interface Watched {
 export async function* tailStream(db: object, options: TailOptions = {}): AsyncGenerator<StreamRecord, void, undefined> {
   const { session, place } = driverOf(db);
   const { pollInterval = 500, discovery = 10_000, stream, ...given } = checkOptions(options, checks);
-  await checkStream(session, given.signal);
+  const { transport, close } = openTransport(stream, place);
   const ended = new AbortController();
   const { signal } = ended;
   const unlink = linkAbort(ended, given.signal);
@@ -62,7 +62,6 @@ export async function* tailStream(db: object, options: TailOptions = {}): AsyncG
     ended.abort();
   };
   session.jobs.add(stop);
-  const { transport, close } = openTransport(stream, place);
   const source = openStreamSource(session, transport);
   const { effects, catalog } = session;
   const watched = new Map<string, Watched>();
@@ -99,6 +98,7 @@ export async function* tailStream(db: object, options: TailOptions = {}): AsyncG
     }
   };
   try {
+    await checkStream(session, signal);
     while (!signal.aborted) {
       if (listedAt === undefined || effects.now() - listedAt >= discovery) await discover();
       let records = 0;
