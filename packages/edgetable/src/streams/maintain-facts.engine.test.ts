@@ -58,7 +58,8 @@ const recording = (before: (operation: string) => Promise<unknown> = () => Promi
     send: async (operation, input, options) => {
       sent.push(operation);
       await before(operation);
-      return transport.send(operation, input, options);
+      // A slow engine is waited for: an attempt that is given up and repeated would count twice.
+      return transport.send(operation, input, { ...options, timeout: 60_000 });
     },
   });
   return { session, sent };

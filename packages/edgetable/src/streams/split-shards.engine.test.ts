@@ -20,7 +20,8 @@ const open = async (sequenceOf?: (number: number) => string, transport: Transpor
   const db = defineGraph({
     table,
     nodes: { student: node({ key: "STUDENT#{id}", schema: z.object({ id: z.string(), turn: z.number() }) }) },
-  }).connect({ transport });
+    // Enough attempts for the longest time for which a test's table is away, whatever the waits between them are.
+  }).connect({ transport, retry: { attempts: 100, maxDelay: 200 } });
   await db.table.create({ stream: true });
   const stream = splitStream(table, sequenceOf);
   const seen: number[] = [];
