@@ -211,7 +211,8 @@ export const openTallies = ({ seed, bits }: { readonly seed: number; readonly bi
     },
     lacks: (id) => eachBit(id, (word, mask) => (there[word]! & mask) === 0),
     agrees: () => {
-      for (const sum of sums) if (sum !== 0) return false;
+      // By index: an iterator takes six times as long over two million words.
+      for (let word = 0; word < sums.length; word++) if (sums[word] !== 0) return false;
       for (let word = 0; word < needed.length; word++) if ((needed[word]! & ~there[word]!) !== 0) return false;
       return true;
     },
