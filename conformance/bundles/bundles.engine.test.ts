@@ -116,6 +116,37 @@ test.each(Object.keys(forms))("the library works %s, and first calls at the same
   });
 });
 
+// Turbopack (Next.js), webpack and Rspack end with "Module not found" for a package that is not installed, unless a `try`
+// surrounds its import. A `catch()` behind the import is enough for esbuild, Rolldown and Rollup only.
+test("imports of optional packages are in a try, so that bundlers build without the packages", async () => {
+  const imported: string[] = [];
+  const unguarded: string[] = [];
+  const visit = (at: ts.Node, file: string, inTry: boolean): void => {
+    if (ts.isCallExpression(at) && at.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const specifier = (at.arguments[0] as ts.StringLiteral).text;
+      if (!/^[.]|^node:/.test(specifier)) (inTry ? imported : unguarded).push(`${file}: ${specifier}`);
+    }
+    if (ts.isTryStatement(at)) {
+      visit(at.tryBlock, file, true);
+      for (const other of [at.catchClause, at.finallyBlock]) if (other) visit(other, file, inTry);
+      return;
+    }
+    const inside = inTry && !ts.isFunctionLike(at);
+    ts.forEachChild(at, (child) => visit(child, file, inside));
+  };
+  for (const form of [shipped, modules]) {
+    const files = (await readdir(dirname(form), { recursive: true })).filter((file) => file.endsWith(".js"));
+    for (const file of files) {
+      const text = await readFile(join(dirname(form), file), "utf8");
+      visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest), file, false);
+    }
+  }
+  expect(unguarded).toEqual([]);
+  expect(new Set(imported.map((one) => one.split(": ")[1]))).toEqual(
+    new Set(["@aws-sdk/client-dynamodb", "@aws-sdk/credential-provider-node"]),
+  );
+});
+
 test("who imports the library, defines a model and explains a call loads neither sockets nor TLS; who connects does", async () => {
   const program = `
     import { defineGraph, node, offline } from ${JSON.stringify(shipped)};

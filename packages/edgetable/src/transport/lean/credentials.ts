@@ -46,14 +46,21 @@ type SdkProvider = (options: { readonly forceRefresh: boolean }) => Promise<Cred
 
 const providerPackage = "@aws-sdk/credential-provider-node";
 
-const loadSdkChain = async (profile: string | undefined): Promise<SdkProvider> => {
-  const { defaultProvider } = await import("@aws-sdk/credential-provider-node").catch((cause: unknown) => {
+// In a `try`, so that webpack and Turbopack build applications without the package.
+const importProviders = async (): Promise<typeof import("@aws-sdk/credential-provider-node")> => {
+  try {
+    return await import("@aws-sdk/credential-provider-node");
+  } catch (cause) {
     throw new EdgetableError(
       "execute.credentials",
       `No AWS credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. For profiles, SSO, container, instance and web identity credentials: npm install ${providerPackage}`,
       { cause, details: { install: providerPackage } },
     );
-  });
+  }
+};
+
+const loadSdkChain = async (profile: string | undefined): Promise<SdkProvider> => {
+  const { defaultProvider } = await importProviders();
   return defaultProvider(profile === undefined ? {} : { profile });
 };
 

@@ -147,15 +147,22 @@ type Command = Parameters<Sdk.DynamoDBClient["send"]>[0];
 
 let loaded: Promise<typeof Sdk> | undefined;
 
-/** Makes the command of an operation from an input in the SDK's form. Loads the SDK's package on first use. */
-const createCommand = async (operation: Operation, input: unknown): Promise<Command> => {
-  loaded ??= import("@aws-sdk/client-dynamodb").catch((cause: unknown) => {
+// In a `try`, so that webpack and Turbopack build applications without the package.
+const importSdk = async (): Promise<typeof Sdk> => {
+  try {
+    return await import("@aws-sdk/client-dynamodb");
+  } catch (cause) {
     throw new EdgetableError(
       "plan.invalidOption",
       "A DynamoDBClient was given but @aws-sdk/client-dynamodb cannot be loaded: npm install @aws-sdk/client-dynamodb",
       { cause, details: { install: "@aws-sdk/client-dynamodb" } },
     );
-  });
+  }
+};
+
+/** Makes the command of an operation from an input in the SDK's form. Loads the SDK's package on first use. */
+const createCommand = async (operation: Operation, input: unknown): Promise<Command> => {
+  loaded ??= importSdk();
   const sdk = await loaded;
   const name: CommandName = `${operation}Command`;
   // TypeScript sees a union of constructors with different inputs. `OperationInputs` has paired them already.
