@@ -153,12 +153,12 @@ export const checks = [
       await open("/table?types=student");
       await page.locator(".cells").first().waitFor();
       const grid = page.getByRole("grid");
-      const scrollDown = () => grid.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
-      while ((await page.getByText(/\d\+ items/).count()) > 0) {
-        await scrollDown();
-        await page.waitForTimeout(100);
-      }
-      await scrollDown();
+      const scrollDown = (element) => {
+        element.scrollTo({ top: element.scrollHeight });
+        return !document.querySelector(".heading [aria-live]").innerText.includes("+ items");
+      };
+      await page.waitForFunction(scrollDown, await grid.elementHandle(), { polling: 100 });
+      await grid.evaluate(scrollDown);
       await page.locator(".cells").last().click();
       const form = page.getByRole("region", { name: "Change" });
       const place = await grid.evaluate((element) => element.scrollTop);

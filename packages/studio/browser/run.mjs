@@ -97,29 +97,46 @@ const demoFor = async ({ students, writes, projects, results, migrates, stopsEng
   return { ...(await shared.get(students)), stop: () => undefined };
 };
 
+/** What the pages of a browser show, for the report of a check that failed. */
+const shownBy = async (browser) => {
+  const pages = browser.contexts().flatMap((context) => context.pages());
+  const texts = await Promise.all(pages.map((page) => page.locator("body").innerText({ timeout: 5000 }).catch(String)));
+  return texts.map((text) => `it shows: ${text.replaceAll(/\s+/g, " ").slice(0, 600)}\n`).join("");
+};
+
+/** Runs one check, but not for ever: what waits in a loop of its own for a state that does not come has no other end. */
+const runOne = async (check, browser, demo) => {
+  let timer;
+  const end = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`The check had not ended after ${(3 * HANG) / 1000} s.`)), 3 * HANG);
+  });
+  try {
+    await Promise.race([check.run({ demo, openPage: (theme) => openPage(browser, demo, theme) }), end]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
 /** Takes one check after the other, until all are taken, and collects those that fail. */
 const runLane = async (waiting, failed) => {
-  const browser = await openChromium(executable);
-  try {
-    for (let check = waiting.shift(); check; check = waiting.shift()) {
-      const began = performance.now();
-      const demo = await demoFor(check);
-      try {
-        await check.run({ demo, openPage: (theme) => openPage(browser, demo, theme) });
-        counts.passed++;
-        console.log(`ok    ${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s  ${check.name}`);
-      } catch (error) {
-        failed.push(check);
-        console.log(`FAIL  ${check.name}\n${error instanceof Error ? error.stack : String(error)}`);
-      } finally {
-        // A page that stays goes on asking its studio.
-        for (const context of browser.contexts()) await context.close();
-        await demo.stop();
-      }
+  let browser = await openChromium(executable);
+  for (let check = waiting.shift(); check; check = waiting.shift()) {
+    const began = performance.now();
+    const demo = await demoFor(check);
+    try {
+      await runOne(check, browser, demo);
+      counts.passed++;
+      console.log(`ok    ${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s  ${check.name}`);
+    } catch (error) {
+      failed.push(check);
+      console.log(`FAIL  ${check.name}\n${error instanceof Error ? error.stack : String(error)}\n${await shownBy(browser)}`);
     }
-  } finally {
-    await browser.close();
+    // A page that stays goes on asking its studio. A browser that has ended closes nothing, and the next check needs another.
+    for (const context of browser.contexts()) await context.close().catch(() => undefined);
+    if (!browser.isConnected()) browser = await openChromium(executable);
+    await demo.stop();
   }
+  await browser.close();
 };
 
 if (executable) {
