@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { defineGraph, edge, node, type Layout, type Transport } from "../index.ts";
+import { defineGraph, edge, node, part, type Layout, type Transport } from "../index.ts";
 import { verify, type Finding } from "../verify/index.ts";
 
 const text = z.string();
@@ -338,4 +338,34 @@ test("neighbours are read by an index whose condition their filter implies, also
     await expect(idsOf(filter)).rejects.toMatchObject({ code: "plan.noIndex", message: expect.stringContaining("(when)") as string });
   // One plan serves the values of one kind only.
   expect(await idsOf({ state: "open" })).toEqual(["u0", "u3"]);
+});
+
+test("parts are read by an index whose condition the call fulfils", async () => {
+  const table = engine.freshTableName("whenParts");
+  const db = defineGraph({
+    table,
+    nodes: { team: node({ key: "TEAM#{id}", schema: z.object({ id: text }) }) },
+    parts: { task: part({ of: "team", key: "TASK#{no}", schema: z.object({ no: text, state: text, at: text }) }) },
+    layout: {
+      ...layoutOf({ team: { keys: { SK: "TEAM" } } }),
+      parts: {
+        task: {
+          keys: { PK: "TASK#{id}#{no}", SK: "TASK", GSI1PK: "TASKS#{id}", GSI1SK: "{at}" },
+          when: { GSI1PK: { state: ["open", "waiting"] } },
+        },
+      },
+    },
+  }).connect({ transport: engine.transport });
+  await db.table.create();
+  await db.team.create({ id: "t" }).orThrow();
+  const states = ["open", "done", "waiting"];
+  for (const [no, state] of states.entries()) await db.task.create({ id: "t" }, { no: `${no}`, state, at: `2026-0${3 - no}` }).orThrow();
+  const tasks = db.team({ id: "t" }).parts("task");
+  const of = async (where: object): Promise<readonly string[]> => (await tasks.where(where).all()).map(({ no }) => no);
+  expect(await of({ state: "open" })).toEqual(["0"]);
+  expect(await of({ state: { in: ["waiting", "open"] } })).toEqual(["2", "0"]);
+  expect(await tasks.where({ state: "waiting" }).count()).toBe(1);
+  for (const where of [{ state: "done" }, { state: { in: ["open", "done"] } }, { at: "2026-03" }])
+    await expect(async () => of(where)).rejects.toThrow("its keys have a condition (when)");
+  expect(await of({ state: "open" })).toEqual(["0"]);
 });

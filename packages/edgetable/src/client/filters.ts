@@ -1,4 +1,4 @@
 // What calls with conditions need, loaded by the first of them.
 export { contradict, holds } from "../ir/holds.ts";
 export { filterRules } from "../planner/filter-rules.ts";
-export { widenForEdges } from "../query/widen-conditions.ts";
+export { conditionsForKeys } from "../query/widen-conditions.ts";

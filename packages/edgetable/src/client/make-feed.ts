@@ -13,7 +13,7 @@ import { isKeyDetermined } from "../planner/access-path.ts";
 import { partitionsOn } from "../planner/assumed-rows.ts";
 import { readHop } from "../planner/walk/read-hop.ts";
 import { type WalkState, walkForm } from "../query/walk.ts";
-import { widenForEdges } from "../query/widen-conditions.ts";
+import { conditionsForKeys } from "../query/widen-conditions.ts";
 import { shareOf } from "../requests/encode-partitions.ts";
 import type { Secrets } from "../requests/cursor.ts";
 import type { Catalog } from "../schema/catalog.ts";
@@ -41,7 +41,8 @@ const ids = { kind: "ids" } as const;
 
 /** The hop with conditions that find its edges by their keys, and their values. */
 const widened = ({ catalog }: Driver, { hop, values }: FeedAsk): Pick<FeedAsk, "hop" | "values"> => {
-  const wider = widenForEdges(catalog, hop.edges, { conditions: hop.conditions, values });
+  const kinds = hop.edges.map((name) => ({ of: "edge", name }) as const);
+  const wider = conditionsForKeys(catalog, kinds, { conditions: hop.conditions, values });
   return { hop: { ...hop, conditions: wider.conditions }, values: wider.values };
 };
 

@@ -240,7 +240,7 @@ export class NeighbourQuery {
     { given, filtering }: { readonly given?: Row | undefined; readonly filtering?: Filtering | undefined } = {},
   ): ReadRequest {
     const { catalog } = this.#driver;
-    const state = { ...this.#state, ...filtering?.widenForEdges(catalog, [this.#state.edge], this.#state) };
+    const state = { ...this.#state, ...filtering?.conditionsForKeys(catalog, [{ of: "edge", name: this.#state.edge }], this.#state) };
     const plan = this.#driver.plan(neighbourForm(state, want), () => neighbourPlan(catalog, state, want), {
       filtering: filtering?.filterRules,
     });

@@ -27,7 +27,8 @@ import {
 import type { CountOptions, Page, Read, SearchPageOptions } from "./page-types.ts";
 
 /** The request that reads a node's parts. */
-const partsRequest = (driver: Driver, state: PartState, want: PartWant, filtering?: Filtering): ReadRequest => {
+const partsRequest = (driver: Driver, given: PartState, want: PartWant, filtering?: Filtering): ReadRequest => {
+  const state = { ...given, ...filtering?.conditionsForKeys(driver.catalog, [{ of: "part", name: given.part }], given) };
   const plan = driver.plan(partForm(state, want), () => partPlan(state, want), { filtering: filtering?.filterRules });
   const binding = { row: state.id, values: state.values };
   return {

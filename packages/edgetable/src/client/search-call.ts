@@ -23,7 +23,7 @@ import {
   type SpreadLists,
   type ValueList,
 } from "../query/search.ts";
-import { widenConditions } from "../query/widen-conditions.ts";
+import { widenConditions, withRanges } from "../query/widen-conditions.ts";
 import { partitionsOf } from "../requests/encode-partitions.ts";
 import { bindQuery, type Binding } from "../requests/encode-read.ts";
 import { filters } from "../requests/filters.ts";
@@ -148,7 +148,8 @@ const listsFilling = (driver: Driver, state: SearchState, want: SearchWant): rea
 
 /**
  * Plans a search. If an index has the values of a list (`in`) in its keys, the search is one Query for each value, merged.
- * If another condition finds the rows at a lower predicted price, the list filters those rows. If only several lists together
+ * If another condition finds the rows at a lower predicted price, the list filters those rows, of which a sort key with its values
+ * gives those from the least to the greatest. If only several lists together
  * fill a key, the search is one Query for each combination of their values.
  *
  * @throws {plan.noIndex} when no index serves the search
@@ -184,7 +185,8 @@ const planSearch = (driver: Driver, state: SearchState, want: SearchWant): Plann
   const [best] = ways.map((way) => ({ way, units: unitsOf(way) })).toSorted((a, b) => a.units - b.units);
   if (!best) throw defined(whole instanceof EdgetableError ? whole : undefined, "why no index serves a search");
   const { way } = best;
-  const lanes = way === whole ? 0 : lanesOf(driver.catalog, way);
+  if (way === whole) return planned(driver, { state: { ...state, ...withRanges(driver.catalog, state.kinds, state) }, want });
+  const lanes = lanesOf(driver.catalog, way);
   if (lanes > MAX_LANES) throw tooManyLanes(lanes, way.plan.sources.length);
   return way;
 };

@@ -60,6 +60,7 @@ export interface Parts {
   readonly range: readonly Condition[];
   readonly filter: readonly Condition[];
   readonly present?: readonly string[] | undefined;
+  readonly implied?: readonly string[];
   readonly forward: boolean;
   readonly consistent: boolean;
   /** The fields to read; undefined for all. */

@@ -180,7 +180,7 @@ const partChoices = (catalog: Catalog, parts: Parts, { known, ranged }: GivenFie
   const { shape, name } = entry;
   const ids = defined(catalog.nodes[shape.from ?? ""], "owner").idFields;
   const present = new Set([...known, ...ranged, ...(parts.present ?? [])]);
-  const asked = { sets: [[shape]], known: new Set(ids), anchor: ids, consistent: false, index: undefined, present };
+  const asked = { sets: [[shape]], known: new Set(ids), anchor: ids, consistent: false, index: undefined, present, implied: parts.implied };
   const [first] = accessPaths(catalog, asked);
   const what = `parts("${name}") of "${shape.from}"`;
   if (!first) {
@@ -200,8 +200,9 @@ const partChoices = (catalog: Catalog, parts: Parts, { known, ranged }: GivenFie
       { details: { part: name } },
     );
   }
-  const path = defined(pathOn(catalog, { index: first.index, shapes: [shape], known: new Set([...ids, ...known]) }), "path to parts");
-  return [{ ...priced(catalog, path, assumedParts(entry)), bytes: shape.bytes }];
+  const { index } = first;
+  const path = pathOn(catalog, { index, shapes: [shape], known: new Set([...ids, ...known]), implied: parts.implied });
+  return [{ ...priced(catalog, defined(path, "path to parts"), assumedParts(entry)), bytes: shape.bytes }];
 };
 
 /** How the searches of a plan are planned. */

@@ -1,7 +1,13 @@
 import type { Conditions } from "../ir/condition.ts";
 import { sameValue, type When } from "../keys/template.ts";
-import { type Catalog, keyName, kindShapes } from "../schema/catalog.ts";
+import { type Catalog, keyName, kindShapes, type Shape } from "../schema/catalog.ts";
 import type { SearchKind } from "./search.ts";
+
+/** The shapes of all items of a kind: edges stored twice have two. */
+export const storedShapes = (catalog: Catalog, kind: SearchKind): readonly Shape[] => {
+  const mirrors = kind.of === "edge" ? (catalog.edges[kind.name]?.mirrors ?? []) : [];
+  return [...kindShapes(catalog, kind), ...mirrors];
+};
 
 /**
  * The index keys of some kinds whose condition a call's own conditions fulfil: all rows that it asks for have them. A plan has
@@ -21,8 +27,7 @@ export const impliedKeys = (catalog: Catalog, kinds: readonly SearchKind[], { co
     });
   const names: string[] = [];
   for (const kind of kinds) {
-    const mirrors = kind.of === "edge" ? (catalog.edges[kind.name]?.mirrors ?? []) : [];
-    for (const shape of [...kindShapes(catalog, kind), ...mirrors])
+    for (const shape of storedShapes(catalog, kind))
       for (const name in shape.keys) if (shape.keys[name]!.when?.every(isGiven)) names.push(keyName(shape, name));
   }
   return names;

@@ -1,7 +1,8 @@
 import type { Condition, Conditions } from "../ir/condition.ts";
+import { compareValues } from "../ir/holds.ts";
 import type { Catalog } from "../schema/catalog.ts";
 import { comparePrimary, keyBytes } from "../keys/template.ts";
-import { impliedKeys } from "./implied-keys.ts";
+import { impliedKeys, storedShapes } from "./implied-keys.ts";
 import type { SearchKind } from "./search.ts";
 import type { WalkState } from "./walk.ts";
 
@@ -95,22 +96,59 @@ export const widenConditions = (catalog: Catalog, kinds: readonly SearchKind[], 
   return more.length > 0 ? { conditions: wider, values: [...values, ...more] } : { conditions, values };
 };
 
-/** {@link widenConditions} for edges of some types, and which index keys the conditions imply. */
-export const widenForEdges = (catalog: Catalog, edges: readonly string[], given: Conditions): Conditions => {
-  const kinds = edges.map((name) => ({ of: "edge", name }) as const);
-  const { conditions, values } = widenConditions(catalog, kinds, given);
+/** True if a sort key of some kinds holds the field, so that a range of its values may be read by it. */
+const isSorted = (catalog: Catalog, kinds: readonly SearchKind[], path: string): boolean =>
+  kinds.some((kind) =>
+    storedShapes(catalog, kind).some(({ keys, alias = {} }) =>
+      [catalog.index, ...catalog.indexes].some(({ sortKey }) => keys[sortKey ?? ""]?.fields.includes(alias[path] ?? path) ?? false),
+    ),
+  );
+
+/** The least and the greatest value of a list, if its values have an order. */
+const endsOf = (members: readonly unknown[]): readonly [unknown, unknown] | undefined => {
+  let [low] = members;
+  let [high] = members;
+  for (const member of members) {
+    const [toLow, toHigh] = [compareValues(member, low), compareValues(member, high)];
+    if (toLow === undefined || toHigh === undefined || (typeof member === "string" && isLong(member))) return undefined;
+    if (toLow < 0) low = member;
+    if (toHigh > 0) high = member;
+  }
+  return [low, high];
+};
+
+/**
+ * Conditions with a range, from the least value to the greatest, beside each list of values that sort keys may hold: one Query then
+ * reads what lies between.
+ *
+ * @param kinds what the rows are of
+ */
+export const withRanges = (catalog: Catalog, kinds: readonly SearchKind[], { conditions, values }: Conditions): Conditions => {
+  const more: unknown[] = [];
+  const ranges = conditions.flatMap(({ path, steps, operator, slot }): readonly Condition[] => {
+    const ends = operator === "in" && !steps ? endsOf(values[slot] as readonly unknown[]) : undefined;
+    if (!ends || !isSorted(catalog, kinds, path)) return [];
+    more.push(ends);
+    return [{ path, operator: "between", slot: values.length + more.length - 1 }];
+  });
+  return ranges.length > 0 ? { conditions: [...conditions, ...ranges], values: [...values, ...more] } : { conditions, values };
+};
+
+/** Conditions on edges or parts of a node that find them by their keys, and say which index keys they imply. */
+export const conditionsForKeys = (catalog: Catalog, kinds: readonly SearchKind[], given: Conditions): Conditions => {
+  const { conditions, values } = withRanges(catalog, kinds, widenConditions(catalog, kinds, given));
   const implies = impliedKeys(catalog, kinds, given);
   const [first, ...others] = conditions;
   return { conditions: first && implies.length > 0 ? [{ ...first, implies }, ...others] : conditions, values };
 };
 
-/** The state of a walk, with the conditions of its hops widened, as {@link widenConditions} does it. */
+/** The state of a walk, with {@link conditionsForKeys} of its hops. */
 export const widenWalk = (catalog: Catalog, state: WalkState): WalkState => {
   let { values } = state;
   const steps = state.steps.map((step) => {
     if (step.kind !== "hop" || step.conditions.length === 0) return step;
-    const wider = widenForEdges(catalog, step.edges, { conditions: step.conditions, values });
-    if (wider.conditions === step.conditions) return step;
+    const kinds = step.edges.map((name) => ({ of: "edge", name }) as const);
+    const wider = conditionsForKeys(catalog, kinds, { conditions: step.conditions, values });
     ({ values } = wider);
     return { ...step, conditions: wider.conditions };
   });
