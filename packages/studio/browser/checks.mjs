@@ -15,6 +15,12 @@ export const checks = [
       const { page, problems, hosts } = await openPage();
       await page.locator(".cells").first().waitFor();
       equal(new URL(page.url()).search, "");
+      // Reading costs money: the first page is read once.
+      const reads = [];
+      page.on("request", (request) => reads.push(new URL(request.url())));
+      await page.reload();
+      await page.locator(".cells").first().waitFor();
+      equal(reads.filter(({ pathname }) => pathname === "/api/items").length, 1);
       equal(await page.title(), "Table · College · Edgetable Studio");
       // What is stored is text, whatever it looks like.
       await page.goto(new URL("/table?types=note", demo.link).href);

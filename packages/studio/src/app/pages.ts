@@ -204,8 +204,11 @@ export const usePages = <Row, Mark>(key: string, open: () => Pages<Row, Mark>): 
   const [again, setAgain] = useState({ count: 0 });
   const [pages, setPages] = useState(open);
   const last = useRef(again);
+  // The first pages are open already, and may have begun to read.
+  const first = useRef<Pages<Row, Mark> | undefined>(pages);
   useEffect(() => {
-    const fresh = open();
+    const fresh = first.current ?? open();
+    first.current = undefined;
     const count = last.current === again || again.count > AGAIN ? 0 : again.count;
     last.current = again;
     let isEnded = false;
