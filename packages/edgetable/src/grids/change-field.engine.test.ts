@@ -115,6 +115,28 @@ test(`of ${String(VALUES)} values, those that a new type would lose are listed b
   expect(await grid.where({ "field:size": { exists: true } }).count({ budget: { requests: 1000 } })).toMatchObject({ rows: kept.length });
 }, 60_000);
 
+test("while values are checked, none is set that the new type would lose", async () => {
+  const { fields, set, sorted } = await open(3);
+  await fields.define({ fieldId: "size", name: "Size", type: "text" });
+  await set(1, "large");
+  const refused: unknown[] = [];
+  // What is set while the check waits for the index.
+  const meanwhile = async (): Promise<void> => {
+    while ((await fields.list())[0]?.state !== "checking") await new Promise((next) => void setImmediate(next));
+    for (const value of [";", " ", " ; ", ",", "x"])
+      await set(2, value).catch((error: { code: string }) => refused.push([value, error.code]));
+    await set(3, "small;large");
+  };
+  const retyped = fields.retype("size", { type: "choices", choices: ["small", "large"] }, { indexLag: 1000 }).run();
+  await meanwhile();
+  await retyped;
+  expect(refused).toEqual([";", " ", " ; ", ",", "x"].map((value) => [value, "grid.invalidValue"]));
+  expect(await sorted()).toEqual([
+    [3, ["small", "large"]],
+    [1, ["large"]],
+  ]);
+});
+
 test("a job that is cut off leaves a field that is shown, not sorted by, and resumed by the same call", async () => {
   const { fields, set, sorted, graph, db, grid } = await open(3);
   await fields.define({ fieldId: "size", name: "Size", type: "text" });

@@ -3,6 +3,7 @@ import type { GridCount, GridGroup, GridGroups } from "../client/grid-types.ts";
 import type { CallContext } from "../executor/session.ts";
 import { BATCH_GET_KEYS } from "../ir/capacity.ts";
 import { comparePrimary, exactText } from "../keys/template.ts";
+import { mayExpire } from "../requests/decode-item.ts";
 import type { Row } from "../util/row.ts";
 import { atLeast, collect, type GridBudget, type Hydrated, type Reading, type StreamPlace, streamsOf } from "./collect-rows.ts";
 import { readList, type StoredField } from "./field-list.ts";
@@ -87,9 +88,16 @@ export const unsorted = (state: GridState): GridState => ({
   where: state.empties === "without" ? [...state.where, ...state.sort.map(({ column }) => ({ [column]: { exists: true } }))] : state.where,
 });
 
+/** True if the index alone tells what is counted. Its entries do not tell which rows have expired. */
+export const isCountedInIndex = (
+  { driver: { catalog }, node }: GridModel,
+  { group, filters }: Resolved,
+  livingAt: number | undefined,
+): boolean => filters.length === 0 && group?.kind !== "fixed" && (livingAt === undefined || !mayExpire(catalog, node.shape));
+
 /** The field by whose values the index is counted. */
-const indexedField = ({ group, filters }: Resolved): StoredField | undefined =>
-  group?.kind === "field" && filters.length === 0 ? group.field : undefined;
+const indexedField = (model: GridModel, resolved: Resolved, livingAt: number | undefined): StoredField | undefined =>
+  resolved.group?.kind === "field" && isCountedInIndex(model, resolved, livingAt) ? resolved.group.field : undefined;
 
 const valuesOf = (model: GridModel, resolved: Resolved, field: StoredField): readonly RowStream[] => {
   const sort = [
@@ -99,23 +107,22 @@ const valuesOf = (model: GridModel, resolved: Resolved, field: StoredField): rea
 };
 
 /** The streams that are read to count rows, or groups. */
-export const streamsToCount = (model: GridModel, resolved: Resolved): readonly RowStream[] => {
-  const field = indexedField(resolved);
+export const streamsToCount = (model: GridModel, resolved: Resolved, livingAt: number | undefined): readonly RowStream[] => {
+  const field = indexedField(model, resolved, livingAt);
   const all = allRows(model, resolved.list.parent);
   if (field) return [...valuesOf(model, resolved, field), all];
-  return resolved.filters.length === 0 && !resolved.group ? [all] : streamsOf(model, { ...resolved, sort: narrowest(resolved) }, false);
+  return isCountedInIndex(model, resolved, livingAt) ? [all] : streamsOf(model, { ...resolved, sort: narrowest(resolved) }, false);
 };
 
-/** Counts the rows of a grid: in the index if nothing is filtered by, else one by one. */
+/** Counts the rows of a grid: in the index if nothing is filtered by and no row expires, else one by one. */
 export const countRows = async (model: GridModel, { parent, state, budget: asked }: CountAsk, context: CallContext): Promise<GridCount> => {
   const resolved = resolve(model, await readList(model, parent, context), unsorted(state));
   const budget = atLeast(model, { resolved, context }, { budget: asked, fields: decidingFields(resolved).length });
   let rows = 0;
   const add = (): void => void rows++;
-  const stopped =
-    resolved.filters.length === 0
-      ? await readEntries(model, { stream: allRows(model, parent), budget }, context, add)
-      : await readRows(model, { resolved, context }, budget, add);
+  const stopped = isCountedInIndex(model, resolved, context.livingAt)
+    ? await readEntries(model, { stream: allRows(model, parent), budget }, context, add)
+    : await readRows(model, { resolved, context }, budget, add);
   return { rows, stopped };
 };
 
@@ -214,7 +221,7 @@ export const groupRows = async (
   // A field is counted in two steps, beside the reads of a value of each group.
   const budget = atLeast(model, { resolved, context }, { budget: asked, fields: decidingFields(resolved).length, steps: 2 });
   const column = resolved.group as Column;
-  const field = indexedField(resolved);
+  const field = indexedField(model, resolved, context.livingAt);
   if (field) return groupEntries(model, { resolved, context }, { parent, budget, field });
   const groups = new Map<string, { readonly value: unknown; readonly order: string | undefined; rows: number }>();
   const stopped = await readRows(model, { resolved, context }, budget, ({ row, cells }) => {

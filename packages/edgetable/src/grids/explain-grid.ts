@@ -7,7 +7,7 @@ import { readWithRows } from "./read-grid.ts";
 import { itemsFor, usesDocuments } from "./row-document.ts";
 import { MOST_KEYS } from "./row-values.ts";
 import { filterColumn, MOST_RARE, streamsOf } from "./collect-rows.ts";
-import { streamsToCount } from "./count-rows.ts";
+import { isCountedInIndex, streamsToCount } from "./count-rows.ts";
 import { MOST_IN_RUN } from "./second-sort.ts";
 
 /** Explains a page. */
@@ -66,12 +66,11 @@ export const explainCount = (
   { most, livingAt }: { readonly most: number; readonly livingAt: number | undefined },
 ): GridExplanation => {
   const { catalog } = model.driver;
-  const { group, filters } = resolved;
-  const streams = streamsToCount(model, resolved);
-  const isIndexed = filters.length === 0 && group?.kind !== "fixed";
+  const streams = streamsToCount(model, resolved, livingAt);
   const notes = ["reads the fields of the parent first, in one GetItem, strongly consistent"];
-  if (!isIndexed) notes.push("reads each row that may be in the answer, and checks it, 100 items a request");
-  else if (group) notes.push("counts in the index the rows with each value, and all rows; reads one value of each group");
+  if (!isCountedInIndex(model, resolved, livingAt))
+    notes.push("reads each row that may be in the answer, and checks it, 100 items a request");
+  else if (resolved.group) notes.push("counts in the index the rows with each value, and all rows; reads one value of each group");
   else notes.push("counts the rows in the index");
   const least = 1 + streams.reduce((sum, { lanes }) => sum + lanes, 0);
   return {

@@ -379,6 +379,29 @@ test("a grid is sorted by an attribute whose schema throws where the value is mi
   expect(numbers(await db.issue.grid(parent).sort("title").page())).toEqual([1, 0]);
 });
 
+test("rows whose attribute is null come where rows without a value do", async () => {
+  const graph = defineGraph({
+    table: engine.freshTableName("grid-null"),
+    nodes: {
+      project: node({ key: "PROJECT#{projectId}", schema: z.object({ projectId: text }) }),
+      issue: node({
+        key: "ISSUE#{issueId}",
+        schema: z.object({ issueId: text, projectId: text, num: z.int(), name: text.nullable() }),
+        fields: { of: "project", orderBy: "num:6", sortable: ["name"] },
+      }),
+    },
+  });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.project.create(parent).orThrow();
+  for (const [num, name] of ["b", null, "a"].entries()) await db.issue.create({ issueId: `i${num}`, ...parent, num, name }).orThrow();
+  const grid = db.issue.grid(parent).sort("name");
+  expect(numbers(await grid.page())).toEqual([2, 0, 1]);
+  expect(numbers(await grid.empties("first").page())).toEqual([1, 2, 0]);
+  expect(numbers(await grid.where({ name: null }).page())).toEqual([1]);
+  expect(numbers(await grid.where({ name: { in: [null, "a"] } }).page())).toEqual([2, 1]);
+});
+
 test("texts that differ where their order ends are in order, and a range of them has all its rows", async () => {
   const db = await open();
   const { fieldId } = await db.issue.fields(parent).define({ name: "Remark", type: "text" });

@@ -4,7 +4,7 @@ import type { ComparisonOperator } from "../schema/comparisons.ts";
 import { comparePrimary, exactText, isWellFormed } from "../keys/template.ts";
 import { attributesOf } from "../schema/facts.ts";
 import { levelName } from "../schema/grid-parts.ts";
-import { attributeSchemas, refuses } from "../schema/standard-schema.ts";
+import { requiresValue } from "../schema/standard-schema.ts";
 import { oneOf } from "../util/check-options.ts";
 import { didYouMean } from "../util/did-you-mean.ts";
 import { jsonText } from "../util/json-text.ts";
@@ -276,10 +276,12 @@ export const mayBeEmpty = ({ node }: GridModel, { conditions, values }: Resolved
     (one) =>
       one.column.name !== column.name ||
       one.condition.operator === "ne" ||
+      one.condition.nullable === true ||
       (one.condition.operator === "exists" && values[one.condition.slot] === false),
   );
   if (!passes || column.kind === "field") return passes;
-  return !refuses(attributeSchemas(node.definition.schema)?.each[column.name], undefined);
+  // No index holds null.
+  return !requiresValue(node.definition.schema, column.name);
 };
 
 /** Names a query: its cursors are bound to it. */

@@ -5,6 +5,7 @@ import { jobChecks } from "../client/job-options.ts";
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { addCosts, type Cost, NO_COST } from "../executor/call.ts";
 import { exactText } from "../keys/template.ts";
+import { isExpired } from "../requests/decode-item.ts";
 import { keyOf } from "../requests/encode-item.ts";
 import type { OptionChecks } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";
@@ -297,7 +298,8 @@ export const checkStep = async (
       continue;
     }
     const document = readsDocuments ? documentIn(rowIn(model, items.document, find(items.document))) : undefined;
-    const existing = rowIn(model, items.node, find(items.node));
+    const item = find(items.node);
+    const existing = item && !isExpired(model.driver.catalog, item, context.livingAt) ? rowIn(model, items.node, item) : undefined;
     const kept = keptBy(columns, records[at]?.cells ?? [], existing);
     const whole = { ...row, attributes: { ...row.attributes, ...kept }, made: { ...row.made, ...kept }, document, existing };
     const notes = found.filter(({ field }) => field === undefined || !Object.hasOwn(kept, field));

@@ -7,6 +7,7 @@ import { addCosts, type Cost, NO_COST, type RunOptions } from "../executor/call.
 import { backOff, type CallContext } from "../executor/session.ts";
 import { TRANSACTION_ITEMS } from "../ir/capacity.ts";
 import { exactText } from "../keys/template.ts";
+import { isExpired } from "../requests/decode-item.ts";
 import type { Row } from "../util/row.ts";
 import type { Cells, Field, FieldInput, FieldValue } from "../client/field-types.ts";
 import { type FieldList, fieldIn, listItem, listOf, liveFields, readList, type StoredField } from "./field-list.ts";
@@ -50,7 +51,7 @@ export interface Seen {
 /** Where a row is. */
 export const nodeItem = ({ node }: GridModel, id: Row): AskedItem => ({ shape: node.shape, row: id });
 
-/** Reads a row, strongly consistent, and then the fields of its parent; undefined if there is no row. */
+/** Reads a row, strongly consistent, and then the fields of its parent; undefined if there is no row, or it has expired. */
 const readRow = async (model: GridModel, id: Row, context: CallContext, known?: Row): Promise<Seen | undefined> => {
   const asked = nodeItem(model, id);
   const inDocument = documentItem(model, id);
@@ -58,7 +59,8 @@ const readRow = async (model: GridModel, id: Row, context: CallContext, known?: 
   const documents = !known && model.settings.storage === "document" ? [inDocument] : [];
   const lists = known ? [listItem(model, known)] : [];
   const find = await readItems(model, { asked: [asked, ...documents, ...lists], consistent: true }, context);
-  const row = rowIn(model, asked, find(asked));
+  const item = find(asked);
+  const row = item && !isExpired(model.driver.catalog, item, context.livingAt) ? rowIn(model, asked, item) : undefined;
   if (!row) return undefined;
   const parent = parentOf(model, row);
   if (Object.values(parent).some((value) => value === undefined || value === null))
@@ -95,7 +97,7 @@ export const checkGiven = (
     }
     const value = checkValue(catalog, field, input, id);
     // Values that are set while others are checked have to survive too.
-    if (field.state === "checking" && field.other && convert(catalog, field, field.other, value) === undefined)
+    if (field.state === "checking" && field.other && isEmpty(convert(catalog, field, field.other, value)))
       checkValue(catalog, field.other, value, id);
     checked.set(field, value);
   }

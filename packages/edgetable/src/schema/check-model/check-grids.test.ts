@@ -28,6 +28,17 @@ test("two columns of a grid do not share an index", () => {
   );
 });
 
+test.each([
+  ["may be missing", z.int().optional()],
+  ["may be null", z.int().nullable()],
+])("the order of a grid is not by an attribute that %s", (_, num) => {
+  const issue = (order: z.ZodType) =>
+    node({ key: "ISSUE#{issueId}", schema: schema.extend({ num: order }), fields: { of: "project", orderBy: "num:6" } } as never);
+  const withOrder = (order: z.ZodType) => () => defineGraph({ table: "Tracker", nodes: { project, issue: issue(order) as never } });
+  expect(withOrder(num)).toThrow('nodes.issue.fields: a "issue" may lack "num", and a row without it has no place in the grid.');
+  expect(withOrder(z.int().default(0))).not.toThrow();
+});
+
 test("a node type without a name is named as a mistake, not thrown as a TypeError", () => {
   expect(() => defineGraph({ table: "Tracker", nodes: { "": project } })).toThrow(/nodes\.: "" cannot follow "db\."/);
 });

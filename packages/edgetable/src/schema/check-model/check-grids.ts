@@ -2,6 +2,7 @@ import { fieldNames } from "../build-catalog.ts";
 import type { GraphDefinition } from "../definition.ts";
 import { attributesOf } from "../facts.ts";
 import { columnIndex, gridNames, isFieldPart, levelName, withFields } from "../grid-parts.ts";
+import { mayLack } from "./check-orders.ts";
 import { each, reportUnknown, type Report } from "./finding.ts";
 
 /** The indexes of a grid: none is declared by the model, and each orders by one column. */
@@ -41,6 +42,13 @@ export const checkGrids = (definition: GraphDefinition, report: Report): void =>
     });
     const levels = [...(fields.orderBy === undefined ? [] : [fields.orderBy]), ...(Array.isArray(fields.sortable) ? fields.sortable : [])];
     reportUnknown(report, place, levels.map(levelName), { rule: "attribute", what: "an attribute here", known });
+    const order = levelName(fields.orderBy ?? "");
+    if (fields.orderBy !== undefined && mayLack(node, order))
+      report(
+        "setting",
+        place,
+        `a "${name}" may lack "${order}", and a row without it has no place in the grid. Let every row have it, give its schema a default, or order by another attribute.`,
+      );
     checkIndexes(definition, own, name, report);
     const { index: _index, ...names } = gridNames(name);
     for (const part of Object.values(names))

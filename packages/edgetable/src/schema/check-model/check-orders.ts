@@ -9,7 +9,7 @@ import { each, type Report } from "./finding.ts";
 const startsEmpty = ({ operation, freshness }: DerivedAttribute): boolean => !startsAtZero(operation) || freshness === "batch";
 
 /** True if rows may lack an attribute, so far as the model tells. */
-const mayLack = ({ schema, derived }: AnyNode, field: string): boolean => {
+export const mayLack = ({ schema, derived }: AnyNode, field: string): boolean => {
   const aggregate = own(derived ?? {}, field);
   if (aggregate) return startsEmpty(aggregate);
   const attribute = own((schema && attributeSchemas(schema)?.each) ?? {}, field);
