@@ -105,6 +105,19 @@ test("covers the keys that begin with the tenant, as a tenant's connection does,
   for (const { attribute, definition } of uncovered) expect(notes).toContain(`${attribute} of "${definition}"`);
 });
 
+test.each([
+  ["a*", "a${*}"],
+  ["a?b", "a${?}b"],
+  ["${aws:PrincipalTag/tenantId}", "${aws:PrincipalTag/tenantId}"],
+  ["eu-*-${aws:PrincipalTag/tenantId}", "eu-${*}-${aws:PrincipalTag/tenantId}"],
+  ["${aws", "${$}{aws"],
+])("the tenant %s is one tenant, and no pattern of several", async (tenant, written) => {
+  const argv = ["policy", "--model", "edgetable.ts#crossing", "--tenant", `tenantId=${tenant}`];
+  const { out } = await run(argv, { cwd: folder.path });
+  const [items] = (JSON.parse(out) as { readonly Statement: readonly Statement[] }).Statement;
+  expect(items?.Condition?.["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]).toEqual([`TENANT#${written}#TEAM#*`]);
+});
+
 test("leaves out an index whose partition key has several attributes, and says why", async () => {
   const argv = ["policy", "--model", "edgetable.ts#composite", "--tenant", "tenantId=a"];
   const { code, out, err } = await run(argv, { cwd: folder.path });

@@ -41,11 +41,21 @@ const actions: Readonly<Record<(typeof ROLES)[number], readonly string[]>> = {
 
 const named = (operations: readonly string[]): readonly string[] => operations.map((one) => `dynamodb:${one}`);
 
+// In a policy, * and ? stand for any text, and ${ begins a variable: "Use policy variables for special characters", IAM's guide.
+const literal = (text: string): string => text.replaceAll(/[*?]|[$](?=[{])/g, "$${$&}");
+
+/** A tenant's value: a text of which policy variables stay what they are. */
+const valuePattern = (value: string): string =>
+  value
+    .split(/([$][{][^}]*[}])/)
+    .map((part, at) => (at % 2 === 1 ? part : literal(part)))
+    .join("");
+
 /** What the partition keys of a tenant's items are like, in the table and in every index; the value may be a policy variable. */
 const leadingKeys = (covered: readonly TenantKey[], value: string): readonly string[] => [
   ...new Set(
     covered.map(({ beginning, whole }) => {
-      const text = beginning.map((part) => (part.kind === "literal" ? part.text : value)).join("");
+      const text = beginning.map((part) => (part.kind === "literal" ? literal(part.text) : valuePattern(value))).join("");
       return whole ? text : `${text}*`;
     }),
   ),
@@ -56,7 +66,7 @@ const CURSORS = ["~secret#cursor", "~cursor#*"];
 /** Edgetable's own items that calls of a role need beside a tenant's: they belong to no tenant. */
 const ownKeys = ({ nodes, facts }: Catalog, writes: boolean): readonly string[] => {
   const markers = Object.values(nodes).flatMap(({ name, definition }) =>
-    (definition.unique ?? []).map((attribute: string) => `~unique#${name}#${attribute}#*`),
+    (definition.unique ?? []).map((attribute: string) => `~unique#${literal(name)}#${literal(attribute)}#*`),
   );
   const counters = facts.aggregates.some(({ shards }) => shards !== undefined) ? ["~counter#*"] : [];
   return [...CURSORS, "~model", ...markers, ...counters, ...(writes ? ["~job", "~job#*"] : [])];
