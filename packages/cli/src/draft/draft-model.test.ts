@@ -72,6 +72,26 @@ test("fields take the names of the attributes that repeat them, in the format of
   });
 });
 
+test("keys of another program may begin as those of Edgetable's own items do", () => {
+  const logins = ["1", "2", "3"].flatMap((id) => [
+    { PK: `USER#${id}`, SK: "PROFILE", name: `n${id}` },
+    { PK: `USER#${id}`, SK: `~LOGIN#${id}a`, at: "x" },
+    { PK: `USER#${id}`, SK: `~LOGIN#${id}b`, at: "y" },
+  ]);
+  const own = [
+    { PK: "USER#1", SK: "~degree#likes#out", "~count": 3 },
+    { PK: "~unique#user#name#ann", SK: "#", "~owner": '["1"]' },
+    { PK: "~job", SK: "load", "~kind": "load" },
+    { PK: "~model", SK: "#" },
+  ];
+  const table = { name: "App", partitionKey: "PK", sortKey: "SK", types: {}, indexes: {}, settings: {} };
+  const report = draftModel({ ...table, items: [...logins, ...own].map(raw) });
+  expect(report).toMatchObject({ items: logins.length, own: own.length });
+  expect(report.findings.join()).toContain('"~LOGIN#{loginId}" begins with "~", which only keys of Edgetable\'s own items do');
+  const bare = draftModel({ ...table, items: ["~1", "~2"].map((PK) => raw({ PK, SK: "A", name: "n" })) });
+  expect(bare).toMatchObject({ items: 2, own: 0, rewritten: 0 });
+});
+
 test("an attribute that repeats a field only in some items is one of its own", () => {
   const { nodes } = drafted([
     { PK: "USER#ann", SK: "META", owner: "ann" },

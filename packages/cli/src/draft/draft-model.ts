@@ -139,11 +139,15 @@ const attempts = (table: SampledTable, kinds: Kinds, sharedIds: boolean): Attemp
   return best!;
 };
 
+// What the partition keys of Edgetable's own items begin with, and the sort keys of a node's counters.
+const OWN_PARTITION = /^~(?:unique|degree|job|facts|counter|deadLetter|secret|model|cursor)(?:#|$)/;
+const OWN_SORT = /^~degree#/;
+
 /** Drafts a model for a table by its items: kinds, templates, roles; then compares what the model would write with the items. */
 export const draftModel = (sampled: SampledTable): DraftReport => {
   // Edgetable's own items, such as its record of the model and a node's counters, are no part of the model.
   const isOwn = (item: RawItem): boolean =>
-    [sampled.partitionKey, sampled.sortKey ?? ""].some((name) => /^~(?!~)/.test(textOf(item[name]) ?? ""));
+    OWN_PARTITION.test(textOf(item[sampled.partitionKey]) ?? "") || OWN_SORT.test(textOf(item[sampled.sortKey ?? ""]) ?? "");
   // DynamoDB returns the attributes of an item in any order; the draft does not depend on it.
   const sorted = (item: RawItem): RawItem => Object.fromEntries(Object.entries(item).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   const table = { ...sampled, items: sampled.items.filter((item) => !isOwn(item)).map(sorted) };
