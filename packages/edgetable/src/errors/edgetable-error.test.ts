@@ -86,3 +86,21 @@ test("stored values are hidden however deep details hold them, and can be read",
   expect(JSON.stringify(again)).not.toContain("SECRET");
   expect((again.details["outcomes"] as typeof outcomes)[0]?.current).toBe(current);
 });
+
+test("instanceof holds for errors of another copy of the library, and of subclasses for their own errors only", async () => {
+  const copy = "./edgetable-error.ts?copy";
+  const other = (await import(/* @vite-ignore */ copy)) as { readonly EdgetableError: typeof EdgetableError };
+  expect(other.EdgetableError).not.toBe(EdgetableError);
+  const theirs = new other.EdgetableError("cursor.invalid", "no");
+  expect(theirs instanceof EdgetableError).toBe(true);
+  expect(() => {
+    throw theirs;
+  }).toThrow(EdgetableError);
+  expect(new Error("no") instanceof EdgetableError).toBe(false);
+  expect({ name: "EdgetableError", code: "cursor.invalid" } instanceof EdgetableError).toBe(false);
+
+  class Special extends EdgetableError {}
+  expect(new Special("cursor.invalid", "no") instanceof Special).toBe(true);
+  expect(new EdgetableError("cursor.invalid", "no") instanceof Special).toBe(false);
+  expect(theirs instanceof Special).toBe(false);
+});

@@ -85,6 +85,11 @@ export class EdgetableError extends Error {
     Object.defineProperty(this, "request", { value: context.request, enumerable: false });
   }
 
+  /** Makes `instanceof` true for errors of another copy of the library: frameworks bundle one for pages and one for route handlers. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return super[Symbol.hasInstance](value) || (this === EdgetableError && isEdgetableError(value));
+  }
+
   /** The section of the documentation that explains the code. */
   get docs(): string {
     return `docs/errors.md#${this.code.toLowerCase().replaceAll(".", "")}`;
