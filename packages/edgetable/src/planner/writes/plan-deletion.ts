@@ -19,6 +19,7 @@ import { lowerCollection } from "../lower-collection.ts";
 import { planRead } from "../plan.ts";
 import { planWrites } from "./plan-write.ts";
 import { allEdges, consistentIfPossible, degreeGuards } from "./rules/degree-guards.ts";
+import { refuseUnstored } from "./rules/unstored-nodes.ts";
 import { type CascadeEnd, cascadeEnds, cascades, partsOf } from "./rules/required-nodes.ts";
 import {
   contribute,
@@ -137,8 +138,11 @@ const findParts = (catalog: Catalog, part: string, id: Row): Sweep => {
  * partition of an index holds.
  *
  * @throws {plan.noIndex} when nothing finds the parts of this node, or its edges of a type that cascades
+ * @throws {plan.unsupported} for a node without an item of its own
  */
 export const planCascade = (catalog: Catalog, { name, id }: DeleteWrite): CascadePlan => {
+  const { definition } = catalog.nodes[name] ?? {};
+  if (definition) refuseUnstored(name, definition);
   const wanted = wantedShapes(catalog, name);
   // What lies in the node's partition is found by one Query with everything else there.
   const { partitionKey } = catalog.index;

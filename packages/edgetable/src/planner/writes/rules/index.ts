@@ -49,6 +49,10 @@ const rareRules: readonly RareRule[] = [
     load: async () => (await import("./found-nodes.ts")).foundNodes,
   },
   {
+    concerns: ({ nodes }) => Object.values(nodes).some(({ definition }) => definition.stored === false),
+    load: async () => (await import("./unstored-nodes.ts")).unstoredNodes,
+  },
+  {
     concerns: ({ facts }) => facts.copies.length > 0,
     load: async () => (await import("./copied-attributes.ts")).copiedAttributes,
   },
