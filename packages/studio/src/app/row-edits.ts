@@ -26,7 +26,7 @@ export const withFields = (before: WireRow | undefined, now: WireRow, sent: Iter
 export class RowEdits {
   readonly #type: string;
   readonly #rows = new Map<string, PendingRow>();
-  #undo: { readonly key: string; readonly run: () => void }[] = [];
+  #undo: { readonly key: string; readonly name: string; readonly run: () => void }[] = [];
   readonly #listeners = new Set<() => void>();
   #version = 0;
   isSaving = false;
@@ -69,7 +69,7 @@ export class RowEdits {
   /** Lets a change wait; undefined takes it back. */
   change(key: string, row: { readonly id: WireRow; readonly was: WireRow }, name: string, cell: WireCell | undefined): void {
     const before = this.cell(key, name);
-    this.#undo.push({ key, run: () => this.#put(key, row, name, before) });
+    this.#undo.push({ key, name, run: () => this.#put(key, row, name, before) });
     this.#put(key, row, name, cell);
     this.#changed();
   }
@@ -92,24 +92,28 @@ export class RowEdits {
     this.#changed();
   }
 
-  /** Writes row after row; those that are refused keep waiting, with the reason. */
+  /** Writes what waits now, row after row; what is refused keeps waiting, with the reason. */
   async save(onRow: (key: string, row: WireRow | undefined, sent: Iterable<string>) => void): Promise<void> {
     if (this.isSaving) return;
     this.isSaving = true;
     this.#changed();
     try {
-      for (const [key, pending] of this.#rows) {
-        const { id, was, cells } = pending;
-        const sent = new Map(cells);
-        const set = Object.fromEntries(sent);
+      const begun = [...this.#rows].map(([key, { cells }]) => [key, new Map(cells)] as const);
+      for (const [key, cells] of begun) {
+        const pending = this.#rows.get(key);
+        // What was taken back or changed since then is not written.
+        const sent = new Map([...cells].filter(([name, cell]) => pending?.cells.get(name) === cell));
+        if (!pending || sent.size === 0) continue;
+        const { id, was } = pending;
         const seen = Object.fromEntries([...sent.keys()].filter((name) => was[name] !== undefined).map((name) => [name, was[name]]));
-        const body: RowChange = { type: this.#type, id, set, was: seen };
+        const body: RowChange = { type: this.#type, id, set: Object.fromEntries(sent), was: seen };
         try {
           const { ok, problem, row } = await post<WriteAnswer>("rows/change", body);
           onRow(key, row, sent.keys());
-          this.#settle(key, ok ? sent : new Map(), { ...pending, was: row ? withFields(was, row, sent.keys()) : was, problem });
+          this.#settle(key, sent, { row, problem, isWritten: ok });
         } catch (error) {
-          pending.problem = messageOf(error);
+          const still = this.#rows.get(key);
+          if (still) still.problem = messageOf(error);
         }
         this.#changed();
       }
@@ -126,11 +130,23 @@ export class RowEdits {
   }
 
   /** Leaves out what was written: what was changed while the row was written still waits. */
-  #settle(key: string, written: ReadonlyMap<string, WireCell>, pending: PendingRow): void {
-    const { cells } = pending;
-    for (const [name, cell] of written) if (cells.get(name) === cell) cells.delete(name);
+  #settle(
+    key: string,
+    sent: ReadonlyMap<string, WireCell>,
+    { row, problem, isWritten }: { readonly row: WireRow | undefined; readonly problem: string | undefined; readonly isWritten: boolean },
+  ): void {
+    const pending = this.#rows.get(key);
+    const { cells = new Map<string, WireCell>(), was = {} } = pending ?? {};
+    if (isWritten) {
+      for (const [name, cell] of sent) if (cells.get(name) === cell) cells.delete(name);
+      this.#undo = this.#undo.filter((one) => one.key !== key || !sent.has(one.name) || cells.has(one.name));
+    }
+    if (!pending) return;
+    // Of a cell that was not sent, nobody has seen what is stored now.
+    const unseen = [...cells.keys()].filter((name) => !sent.has(name)).map((name) => [name, was[name]] as const);
+    if (row) pending.was = { ...withFields(was, row, sent.keys()), ...Object.fromEntries(unseen) };
+    pending.problem = problem;
     if (cells.size === 0) this.#rows.delete(key);
-    else if (this.#rows.has(key)) this.#rows.set(key, pending);
   }
 
   #put(key: string, { id, was }: { readonly id: WireRow; readonly was: WireRow }, name: string, cell: WireCell | undefined): void {
