@@ -81,12 +81,14 @@ export class PathSearch {
   }
 
   async #follow(side: Side, other: Side, signal: AbortSignal): Promise<void> {
-    const next = side.open.shift();
+    const [next] = side.open;
     if (!next) return;
     const { node, way, cursor, key, depth } = next;
     const { edge, direction } = way;
     const query = { type: node.type, id: JSON.stringify(node.id), edge, direction, limit: String(PAGE), bare: "1", cursor };
     const { entries, next: rest, cost } = await get<NeighboursAnswer>("neighbours", query, signal);
+    // It stays open if its request fails: a search that goes on asks again.
+    side.open.shift();
     this.requests += cost.requests;
     this.readUnits += cost.readUnits;
     // The rest of a supernode waits until its neighbours were followed.
