@@ -183,6 +183,47 @@ export const attackChecks = [
     },
   },
   {
+    name: "an answer that comes late is not shown for another call, nor for other parameters",
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      /** Holds back the first answer of a route until it is let go. */
+      const holdFirst = async (route) => {
+        let release;
+        const held = new Promise((resolve) => (release = resolve));
+        let count = 0;
+        await page.route(route, async (one) => {
+          if (count++ === 0) await held;
+          await one.continue();
+        });
+        return async () => {
+          const answered = page.waitForResponse(route);
+          release();
+          await (await answered).finished();
+        };
+      };
+      const answer = page.getByRole("region", { name: "Answer" }).first();
+      const callOf = (id) => `db.student({ studentId: "${id}" }).get()`;
+      await open(`/patterns?${new URLSearchParams({ call: callOf("S001") })}`);
+      const release = await holdFirst("**/api/scratch/run");
+      await page.getByRole("button", { name: /^Run/ }).click();
+      await page.getByLabel("Call").fill(callOf("S002"));
+      await release();
+      await answer.getByText("Not run yet.").waitFor();
+      await page.getByRole("button", { name: /^Run/ }).click();
+      await answer.getByText(/"studentId": "S002"/).waitFor();
+      await open("/patterns?name=coursesOfStudent");
+      const releaseOlder = await holdFirst("**/api/patterns/run");
+      await page.getByRole("button", { name: "Run" }).click();
+      await page.getByLabel("studentId").fill("S002");
+      await page.getByRole("button", { name: "Run" }).click();
+      await answer.getByRole("cell", { name: "S002" }).first().waitFor();
+      await releaseOlder();
+      await answer.getByRole("cell", { name: "S002" }).first().waitFor();
+      equal(await answer.getByRole("cell", { name: "S001" }).count(), 0);
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "an engine that dies and comes back: each view says so, and goes on",
     stopsEngine: true,
     run: async ({ demo, openPage }) => {

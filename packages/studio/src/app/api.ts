@@ -86,6 +86,15 @@ export const useQuiet = (text: string): string => {
   return quiet;
 };
 
+/** Begins a question; what it gives says whether none was begun since. Answers to earlier ones come too late to be shown. */
+export const useNewest = (): (() => () => boolean) => {
+  const count = useRef(0);
+  return useCallback(() => {
+    const own = ++count.current;
+    return () => own === count.current;
+  }, []);
+};
+
 /** The last value that was there for a key, while the next one is read. */
 export const useLast = <T>(key: string, value: T | undefined): T | undefined => {
   const last = useRef<{ readonly key: string; readonly value: T }>(undefined);

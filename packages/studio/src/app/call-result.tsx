@@ -56,6 +56,12 @@ export const programOf = ({ graph, file }: Pick<ModelAnswer, "graph" | "file">, 
 
 const itemsOf = (answer: unknown): readonly unknown[] => (isRow(answer) && Array.isArray(answer["items"]) ? answer["items"] : []);
 
+/** Results of which a walk's continuation gives only new ones. Counts and whatever is folded it gives anew, as a whole. */
+const givesNewItems = ({ logical }: WirePlan): boolean => {
+  const { collect } = (isRow(logical) ? logical : {}) as { readonly collect?: { readonly kind: string } };
+  return collect !== undefined && ["ids", "nodes", "paths"].includes(collect.kind);
+};
+
 /** The answer of a walk with what its earlier parts found, and what they all took. */
 export const continued = (before: PatternAnswer | undefined, now: PatternAnswer): PatternAnswer => {
   const [first, last] = [before?.run, now.run];
@@ -65,7 +71,10 @@ export const continued = (before: PatternAnswer | undefined, now: PatternAnswer)
     plan: now.plan,
     run: {
       ...last,
-      answer: isRow(last.answer) ? { ...last.answer, items: [...itemsOf(first.answer), ...itemsOf(last.answer)] } : last.answer,
+      answer:
+        isRow(last.answer) && givesNewItems(now.plan)
+          ? { ...last.answer, items: [...itemsOf(first.answer), ...itemsOf(last.answer)] }
+          : last.answer,
       cost: { requests: first.cost.requests + last.cost.requests, readUnits: first.cost.readUnits + last.cost.readUnits },
       attempts,
       duration: first.duration + last.duration,

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useState, type KeyboardEvent, type ReactNode } from "react";
 import type { ModelAnswer, PatternAnswer, WirePattern } from "../wire.ts";
-import { post, useAnswer, type ApiError } from "./api.ts";
+import { post, useAnswer, useNewest, type ApiError } from "./api.ts";
 import { asCommands, CallResult, continued, programOf, type Run, sourceOf } from "./call-result.tsx";
 import { CopyButton } from "./item-panel.tsx";
 import { Notice } from "./item-parts.tsx";
@@ -111,13 +111,15 @@ const PatternPage = ({ pattern, query }: { readonly pattern: WirePattern; readon
   const body = { name: pattern.name, parameters: sent };
   const { value, error, again } = useAnswer(JSON.stringify(body), (signal) => post<PatternAnswer>("patterns/plan", body, signal));
   const [run, setRun] = useState<Run>();
+  const begin = useNewest();
   const send = (values: Parameters, cursor?: string): void => {
+    const isNewest = begin();
     const before = cursor !== undefined && run?.state === "done" ? run.answer : undefined;
     setRun({ state: "running", before });
     const given = isRow(pattern.example) ? values : values["value"];
     post<PatternAnswer>("patterns/run", { name: pattern.name, parameters: given, ...(cursor === undefined ? {} : { cursor }) }).then(
-      (answer) => setRun({ state: "done", answer: continued(before, answer) }),
-      (failure: unknown) => setRun({ state: "failed", error: failure as ApiError }),
+      (answer) => isNewest() && setRun({ state: "done", answer: continued(before, answer) }),
+      (failure: unknown) => isNewest() && setRun({ state: "failed", error: failure as ApiError }),
     );
   };
   const start = (values: Parameters): void => {

@@ -1,6 +1,6 @@
 import { useId, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
 import type { ModelAnswer, ScratchAnswer } from "../wire.ts";
-import { post, useAnswer, useQuiet } from "./api.ts";
+import { post, useAnswer, useNewest, useQuiet } from "./api.ts";
 import { asCommands, CallResult, continued, programOf, type Run } from "./call-result.tsx";
 import { Confirm, Place } from "./form-parts.tsx";
 import { CopyButton } from "./item-panel.tsx";
@@ -81,10 +81,13 @@ const CompletionList = ({
 /** The call's text, completed from the model. */
 const Editor = ({
   text,
+  isHeld,
   change,
   run,
 }: {
   readonly text: string;
+  /** True while a call that writes is under way: what became of it is shown for this text. */
+  readonly isHeld: boolean;
   readonly change: (text: string) => void;
   readonly run: () => void;
 }): ReactNode => {
@@ -101,7 +104,7 @@ const Editor = ({
     setAt(-1);
   };
   const take = (item: Completion | undefined): void => {
-    if (!item || caret === undefined) return;
+    if (!item || caret === undefined || isHeld) return;
     const written = item.isCall ? `${item.text}()` : item.text;
     const next = `${text.slice(0, caret - prefix.length)}${written}${text.slice(caret)}`;
     const place = caret - prefix.length + written.length - (item.isCall ? 1 : 0);
@@ -137,6 +140,7 @@ const Editor = ({
         aria-activedescendant={at >= 0 ? `${id}-${at}` : undefined}
         rows={Math.min(12, Math.max(3, text.split("\n").length + 1))}
         value={text}
+        readOnly={isHeld}
         spellCheck={false}
         autoCapitalize="off"
         autoComplete="off"
@@ -178,7 +182,9 @@ export const ScratchPad = ({ query }: { readonly query: Query }): ReactNode => {
   const { value, error, again } = useAnswer(quiet, (signal) => post<ScratchAnswer>("scratch/plan", { call: quiet }, signal));
   const [run, setRun] = useState<Run>();
   const [asking, setAsking] = useState(false);
+  const begin = useNewest();
   const change = (next: string): void => {
+    begin();
     setRun(undefined);
     setText(next);
     go(addressOf("patterns", { call: next || " " }), { replace: true });
@@ -187,6 +193,8 @@ export const ScratchPad = ({ query }: { readonly query: Query }): ReactNode => {
   const writes = value?.writes === true;
   const send = async (cursor?: string): Promise<void> => {
     const before = run?.state === "done" ? run.answer : undefined;
+    const isNewest = begin();
+    const show = (one: Run): void => (isNewest() ? setRun(one) : undefined);
     setAsking(false);
     setRun({ state: "running", before: cursor === undefined ? undefined : before });
     try {
@@ -195,10 +203,10 @@ export const ScratchPad = ({ query }: { readonly query: Query }): ReactNode => {
         run: ran,
         problem: why,
       } = await post<ScratchAnswer>("scratch/run", { call, ...(cursor === undefined ? {} : { cursor }) });
-      if (plan && ran) setRun({ state: "done", answer: continued(cursor === undefined ? undefined : before, { plan, run: ran }) });
-      else setRun({ state: "failed", error: { message: why?.message ?? "It was not run." } });
+      if (plan && ran) show({ state: "done", answer: continued(cursor === undefined ? undefined : before, { plan, run: ran }) });
+      else show({ state: "failed", error: { message: why?.message ?? "It was not run." } });
     } catch (failure) {
-      setRun({ state: "failed", error: failure as Error });
+      show({ state: "failed", error: failure as Error });
     }
   };
   const start = (): void => (writes && !model.local ? setAsking(true) : void send());
@@ -218,7 +226,7 @@ export const ScratchPad = ({ query }: { readonly query: Query }): ReactNode => {
         </div>
       </header>
       <div className="scratch">
-        <Editor text={call} change={change} run={() => (mayRun ? start() : undefined)} />
+        <Editor text={call} isHeld={writes && run?.state === "running"} change={change} run={() => (mayRun ? start() : undefined)} />
         <div className="scratch-run">
           <button type="button" className={writes ? "primary danger" : "primary"} disabled={!mayRun} onClick={start}>
             {writes ? "Run the write" : "Run"} <kbd>Ctrl ↵</kbd>

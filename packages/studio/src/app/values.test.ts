@@ -1,6 +1,7 @@
 import { runInThisContext } from "node:vm";
 import { expect, test } from "vitest";
-import { programOf, sourceOf } from "./call-result.tsx";
+import type { PatternAnswer } from "../wire.ts";
+import { continued, programOf, sourceOf } from "./call-result.tsx";
 import { linkOver } from "./graph-store.ts";
 import { showPlain } from "./pattern-answer.tsx";
 import { readAs } from "./patterns-view.tsx";
@@ -78,4 +79,18 @@ test("parallel edges differ by their key", () => {
     to: { type: "person", id: { id: "a" } },
     key: { year: 2024 },
   });
+});
+
+test.each([
+  ["nodes", { items: [{ id: "a" }] }, { items: [{ id: "b" }] }, { items: [{ id: "a" }, { id: "b" }] }],
+  ["paths", { items: [["a"]] }, { items: [] }, { items: [["a"]] }],
+  ["count", { count: 3 }, { count: 5 }, { count: 5 }],
+  ["levels", { items: [{ level: 1, nodes: 2 }] }, { items: [{ level: 1, nodes: 3 }] }, { items: [{ level: 1, nodes: 3 }] }],
+  ["groups", { items: [{ id: "a", count: 1 }] }, { items: [{ id: "a", count: 2 }] }, { items: [{ id: "a", count: 2 }] }],
+])("parts of a walk that collects %s are shown as one answer", (kind, first, second, whole) => {
+  const part = (answer: object): PatternAnswer => ({
+    plan: { logical: { kind: "walk", collect: { kind } } } as PatternAnswer["plan"],
+    run: { answer, cost: { requests: 2, readUnits: 1 }, attempts: [], duration: 5, cut: false },
+  });
+  expect(continued(part(first), part(second)).run).toMatchObject({ answer: whole, cost: { requests: 4, readUnits: 2 } });
 });
