@@ -335,6 +335,48 @@ export const rowChecks = [
     },
   },
   {
+    name: "what is typed in a cell waits for its row, also if the list is read anew meanwhile, or the view is left",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/rows?type=course");
+      await page.getByRole("link", { name: "teacher", exact: true }).click();
+      await page.getByRole("columnheader", { name: /^name/ }).getByRole("button").click();
+      await page.getByText("by name, with the index byName").waitFor();
+      const cell = (row, column) => page.locator(`#cell-${row}-${column}`);
+      await cell(0, 0).waitFor();
+      // Another teacher comes first in the list, which is read anew only once a cell is edited.
+      let release;
+      const held = new Promise((resolve) => (release = resolve));
+      await page.route("**/api/rows?*", async (route) => {
+        await held;
+        await route.continue();
+      });
+      await page.getByRole("button", { name: "Add teacher" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("teacherId").fill("T9");
+      await dialog.getByLabel("name").fill("Aaron");
+      await page.keyboard.press("Enter");
+      await dialog.waitFor({ state: "detached" });
+      const id = await cell(1, 0).innerText();
+      await cell(1, 2).dblclick();
+      await page.locator(".cell-editor").fill("typed");
+      release();
+      await cell(2, 0).getByText(id, { exact: true }).waitFor();
+      await page.getByText("1 change in 1 row").waitFor();
+      equal(await page.locator(".cell-editor").count(), 0);
+      equal(await cell(2, 2).innerText(), "typed");
+      await cell(0, 2).dblclick();
+      await page.locator(".cell-editor").fill("left");
+      await page.goBack();
+      await cell(0, 2).waitFor({ state: "detached" });
+      await page.goForward();
+      await page.getByText("2 changes in 2 rows").waitFor();
+      equal(await cell(0, 2).innerText(), "left");
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "a text of several lines keeps them, in a cell and in the panel",
     writes: true,
     run: async ({ openPage }) => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type FocusEvent, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
+import { useEffect, useRef, useState, type FocusEvent, type FormEvent, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import type { WireField, WireRow, WireType } from "../wire.ts";
 import { showText } from "./item-parts.tsx";
 import { isRow, showPlain } from "./pattern-answer.tsx";
@@ -224,14 +224,21 @@ export const FilterCell = ({ column, filters, change }: Pick<HeadProps, "filters
 /** True for Ctrl S and ⌘ S. */
 export const isSave = ({ ctrlKey, metaKey, key }: KeyboardEvent): boolean => (ctrlKey || metaKey) && key.toLowerCase() === "s";
 
+/** The choice that a cell holds, or the first one that begins with the letters that were typed; empty for none. */
+export const chosenBy = (options: readonly string[], text: string): string => {
+  const begins = (one: string): boolean => text !== "" && one.toLowerCase().startsWith(text.toLowerCase());
+  return options.find((one) => one === text) ?? options.find(begins) ?? "";
+};
+
 /** The input of a cell that is edited. */
-const CellEditor = ({ label, options, start, commit, cancel }: Editing & EditorProps): ReactNode => {
+const CellEditor = ({ label, options, start, typed, commit, cancel }: Editing & EditorProps): ReactNode => {
   const input = useRef<HTMLTextAreaElement & HTMLSelectElement>(null);
   const ended = useRef(false);
   useEffect(() => {
     input.current?.focus();
     if (!options) input.current?.setSelectionRange(start.length, start.length);
-  }, [start, options]);
+    // While it is typed in, it keeps its caret.
+  }, []);
   const end = (text: string, move: "down" | "right" | undefined): void => {
     if (ended.current) return;
     ended.current = true;
@@ -241,6 +248,7 @@ const CellEditor = ({ label, options, start, commit, cancel }: Editing & EditorP
     ref: input,
     className: "cell-editor",
     "aria-label": label,
+    onInput: (event: FormEvent<HTMLTextAreaElement | HTMLSelectElement>) => typed(event.currentTarget.value),
     onBlur: (event: FocusEvent<HTMLTextAreaElement | HTMLSelectElement>) => end(event.target.value, undefined),
     onKeyDown: (event: KeyboardEvent<HTMLTextAreaElement | HTMLSelectElement>) => {
       // What is being composed takes its keys itself.
@@ -258,7 +266,7 @@ const CellEditor = ({ label, options, start, commit, cancel }: Editing & EditorP
   };
   if (!options) return <textarea {...shared} rows={1} spellCheck={false} defaultValue={start} />;
   return (
-    <select {...shared} defaultValue={options.find((one) => one.toLowerCase().startsWith(start.toLowerCase()) && start !== "") ?? ""}>
+    <select {...shared} defaultValue={chosenBy(options, start)}>
       <option value="">–</option>
       {options.map((one) => (
         <option key={one}>{one}</option>
@@ -290,6 +298,8 @@ const isNumber = (value: unknown): boolean =>
 export interface Editing {
   /** The text with which it began. */
   readonly start: string;
+  /** Told of the text as it is typed. */
+  readonly typed: (text: string) => void;
   readonly commit: (text: string, move: "down" | "right" | undefined) => void;
   readonly cancel: () => void;
 }

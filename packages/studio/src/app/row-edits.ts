@@ -181,9 +181,9 @@ export const editsOf = (type: string): RowEdits => {
   return edits;
 };
 
-/** A text that was edited, with the line breaks of the stored one: a text area has only those of one character. */
+/** A text that was edited, with the line breaks of the stored one: a text area makes `\n` of each. */
 export const withBreaksOf = (stored: string, text: string): string => {
-  const plain = stored.replaceAll("\r\n", "\n");
+  const plain = stored.replaceAll(/\r\n?/g, "\n");
   if (text === plain) return stored;
   return plain.length < stored.length && !/(?<!\r)\n/.test(stored) ? text.replaceAll(/\r?\n/g, "\r\n") : text;
 };

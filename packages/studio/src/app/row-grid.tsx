@@ -58,44 +58,72 @@ const showColumn = (scroller: HTMLElement, columns: readonly Column[], at: numbe
   if (left < scroller.scrollLeft) scroller.scrollLeft = left;
 };
 
+/** A cell that is edited, as it was when its edit began. */
+interface Edited {
+  readonly row: WireRow;
+  readonly column: Column;
+}
+
+/** The cell that is edited. What was typed waits for its row, also if the list is read anew or filtered meanwhile. */
+const useEditing = ({ type, pages, edits, keyOf }: RowGridProps, row: WireRow | undefined, column: Column | undefined) => {
+  const [edited, setEdited] = useState<Edited>();
+  const typed = useRef("");
+  const isEdited = (of: WireRow | undefined): boolean => edited !== undefined && of !== undefined && keyOf(of) === keyOf(edited.row);
+  const isInPlace = isEdited(row) && column?.name === edited?.column.name;
+  const put = (of: WireRow, one: Column, cell: { readonly text: string } | null): void => {
+    const [key, stored] = [keyOf(of), of[one.name]];
+    const before = textIn(one, stored);
+    const next = cell && { text: withBreaksOf(before, cell.text) };
+    const isSame = next === null ? stored === undefined : next.text === before;
+    if (isSame && edits.cell(key, one.name) === undefined) return;
+    edits.change(key, { id: idIn(type, of), was: of }, one.name, isSame ? undefined : next);
+  };
+  const end = (): void => {
+    if (edited) put((isInPlace ? row : pages.held(isEdited)) ?? edited.row, edited.column, { text: typed.current });
+    setEdited(undefined);
+  };
+  const latest = useRef(end);
+  latest.current = end;
+  useEffect(() => (edited && !isInPlace ? latest.current() : undefined), [edited, isInPlace]);
+  useEffect(() => () => latest.current(), []);
+  return {
+    isEditing: edited !== undefined && isInPlace,
+    typed,
+    put,
+    begin: (of: WireRow, one: Column, text: string): void => {
+      typed.current = text;
+      setEdited({ row: of, column: one });
+    },
+    end,
+    cancel: () => setEdited(undefined),
+  };
+};
+
 /** The active cell, what is edited in it, and what keys do with it. */
-const useActiveCell = (
-  { type, pages, edits, columns, editable, keyOf, save, select }: RowGridProps,
-  scroller: RefObject<HTMLDivElement | null>,
-  show: (row: number) => void,
-) => {
+const useActiveCell = (props: RowGridProps, scroller: RefObject<HTMLDivElement | null>, show: (row: number) => void) => {
+  const { pages, edits, columns, editable, keyOf, save, select } = props;
   const [active, setActive] = useState<Place>({ row: 0, column: 0 });
-  const [editing, setEditing] = useState<string>();
   const most = { row: Math.max(0, pages.count - 1), column: columns.length - 1 };
   const row = pages.row(active.row);
   const column = columns[active.column];
   const mayEdit = editable && row !== undefined && column?.kind === "attribute";
+  const { isEditing, typed, put, begin, end, cancel } = useEditing(props, row, column);
   const moveTo = (place: Place): void => {
-    setEditing(undefined);
     setActive(place);
     show(place.row);
     if (scroller.current) showColumn(scroller.current, columns, place.column);
     scroller.current?.focus({ preventScroll: true });
   };
   const textOf = (of: WireRow, one: Column): string => waitingText(edits, keyOf(of), one.name) ?? textIn(one, of[one.name]);
-  const put = (cell: { readonly text: string } | null): void => {
-    if (!row || !column) return;
-    const [key, stored] = [keyOf(row), row[column.name]];
-    const before = textIn(column, stored);
-    const next = cell && { text: withBreaksOf(before, cell.text) };
-    const isSame = next === null ? stored === undefined : next.text === before;
-    if (isSame && edits.cell(key, column.name) === undefined) return;
-    edits.change(key, { id: idIn(type, row), was: row }, column.name, isSame ? undefined : next);
-  };
   const commit = (text: string, move: "down" | "right" | undefined): void => {
-    put({ text });
+    typed.current = text;
+    end();
     const { row: at, column: place } = active;
-    if (move === undefined) setEditing(undefined);
-    else
-      moveTo({
-        row: Math.min(most.row, at + (move === "down" ? 1 : 0)),
-        column: Math.min(most.column, place + (move === "right" ? 1 : 0)),
-      });
+    if (move === undefined) return;
+    moveTo({
+      row: Math.min(most.row, at + (move === "down" ? 1 : 0)),
+      column: Math.min(most.column, place + (move === "right" ? 1 : 0)),
+    });
   };
   const onCommand = (key: string): boolean => {
     if (key === "z") edits.undo();
@@ -117,9 +145,9 @@ const useActiveCell = (
     else if (key === "Enter" && !mayEdit) select(row);
     else if (key === "Escape") select(undefined);
     else if (!mayEdit) return false;
-    else if (key === "Enter" || key === "F2") setEditing(textOf(row, column));
-    else if (key === "Delete" || key === "Backspace") put(null);
-    else if (key.length === 1 && !isCommand && !altKey) setEditing(key);
+    else if (key === "Enter" || key === "F2") begin(row, column, textOf(row, column));
+    else if (key === "Delete" || key === "Backspace") put(row, column, null);
+    else if (key.length === 1 && !isCommand && !altKey) begin(row, column, key);
     else return false;
     return true;
   };
@@ -130,9 +158,16 @@ const useActiveCell = (
     } else if (event.target !== scroller.current || !press(event)) return;
     event.preventDefault();
   };
-  const edited: Editing | undefined = editing === undefined ? undefined : { start: editing, commit, cancel: () => moveTo(active) };
-  const open = (of: WireRow, one: Column, isReadOnly: boolean): void => (isReadOnly ? select(of) : setEditing(textOf(of, one)));
-  return { active, edited, moveTo, open, onKey };
+  const edited: Editing | undefined = isEditing
+    ? { start: typed.current, typed: (text) => (typed.current = text), commit, cancel: () => (cancel(), moveTo(active)) }
+    : undefined;
+  const choose = (place: Place): void => {
+    // An editor that was scrolled out of view does not lose the focus.
+    end();
+    moveTo(place);
+  };
+  const open = (of: WireRow, one: Column, isReadOnly: boolean): void => (isReadOnly ? select(of) : begin(of, one, textOf(of, one)));
+  return { active, edited, choose, open, onKey };
 };
 
 const GridHeads = ({ columns, filters, ...head }: HeadProps): ReactNode => (
@@ -160,7 +195,7 @@ export const RowGrid = (props: RowGridProps): ReactNode => {
   useEffect(() => {
     if (last >= count - 40) void pages.more();
   });
-  const { active, edited, moveTo, open, onKey } = useActiveCell(props, scroller, show);
+  const { active, edited, choose, open, onKey } = useActiveCell(props, scroller, show);
   const cellsOf = (row: WireRow, at: number): ReactNode => {
     const key = keyOf(row);
     return columns.map((column, place) => {
@@ -175,7 +210,7 @@ export const RowGrid = (props: RowGridProps): ReactNode => {
           place={{ row: at, column: place }}
           isRefused={edits.problem(key) !== undefined}
           editing={isActive ? edited : undefined}
-          choose={() => (isActive && edited ? undefined : moveTo({ row: at, column: place }))}
+          choose={() => (isActive && edited ? undefined : choose({ row: at, column: place }))}
           open={() => open(row, column, isReadOnly)}
         />
       );

@@ -5,6 +5,7 @@ import { continued, programOf, sourceOf } from "./call-result.tsx";
 import { linkOver } from "./graph-store.ts";
 import { showPlain } from "./pattern-answer.tsx";
 import { readAs } from "./patterns-view.tsx";
+import { chosenBy } from "./row-cells.tsx";
 import { editText, withBreaksOf, withFields } from "./row-edits.ts";
 
 test("a value is copied as source that makes it, and a program imports what the model exports", () => {
@@ -45,6 +46,8 @@ test.each([
   ["a\r\nb\nc", "a\nb\nc", "a\r\nb\nc"],
   ["a\r\nb\nc", "a\nb\nd", "a\nb\nd"],
   ["a", "a\nb", "a\nb"],
+  ["a\rb", "a\nb", "a\rb"],
+  ["a\rb", "a\nc", "a\nc"],
 ])("%j that became %j in a text area is %j", (stored, text, written) => expect(withBreaksOf(stored, text)).toBe(written));
 
 test.each([
@@ -69,6 +72,14 @@ test("a row keeps its values of users' fields where none was sent, and loses the
   expect(withFields(before, { ...now, "field:f1": 6 }, ["name"])).toEqual({ ...now, "field:f1": 6 });
   expect(withFields(undefined, now, ["name"])).toEqual(now);
 });
+
+test.each([
+  ["Open", "Open"],
+  ["o", "Open later"],
+  ["DO", "Done"],
+  ["", ""],
+  ["Gone", ""],
+])("of a list of choices, %j chooses %j", (text, chosen) => expect(chosenBy(["Open later", "Open", "Done"], text)).toBe(chosen));
 
 test("parallel edges differ by their key", () => {
   const way = { edge: "paid", direction: "in", to: ["person"], key: ["year"] } as const;
