@@ -224,6 +224,48 @@ export const attackChecks = [
     },
   },
   {
+    name: "in a panel, what is typed while it saves still waits, and another's change that was read since is not overwritten",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/table?partition=TEACHER%23T1&types=teacher");
+      await page.locator(".cells").first().click();
+      const form = page.getByRole("region", { name: "Change" });
+      let release;
+      const held = new Promise((resolve) => (release = resolve));
+      await page.route("**/api/rows/change", async (route) => {
+        await held;
+        await route.continue();
+      });
+      await form.getByLabel("office").fill("first");
+      await form.getByRole("button", { name: "Save" }).click();
+      await form.getByLabel("name").fill("Typed");
+      await form.getByLabel("office").fill("second");
+      release();
+      await form.getByText("Saved.").waitFor();
+      equal(await form.getByLabel("name").inputValue(), "Typed");
+      equal(await form.getByLabel("office").inputValue(), "second");
+      await form.getByRole("button", { name: "Save" }).click();
+      await page.locator(".field-input.waiting").first().waitFor({ state: "detached" });
+      await page.locator(".cells").first().getByText("second", { exact: true }).waitFor();
+      // Somebody else is faster. Linking the node reads it anew.
+      await form.getByLabel("office").fill("mine");
+      const body = { type: "teacher", id: { teacherId: "T1" }, set: { office: { text: "theirs" } }, was: { office: "second" } };
+      deepEqual((await write(page, "rows/change", body)).ok, true);
+      await page.getByRole("button", { name: /^C102/ }).click();
+      await page.getByLabel("since").fill("2024");
+      await page.getByRole("button", { name: "Link", exact: true }).click();
+      await page.getByText(/^Linked to C102/).waitFor();
+      await page.locator(".panel .value", { hasText: "theirs" }).waitFor();
+      await form.getByRole("button", { name: "Save" }).click();
+      await form.getByText("Somebody changed it meanwhile.").waitFor();
+      await form.getByRole("button", { name: "Save" }).click();
+      await form.getByText("Saved.").waitFor();
+      await page.locator(".panel .value", { hasText: "mine" }).waitFor();
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "an engine that dies and comes back: each view says so, and goes on",
     stopsEngine: true,
     run: async ({ demo, openPage }) => {

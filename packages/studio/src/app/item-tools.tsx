@@ -10,15 +10,17 @@ import { LinkForm, RowForm } from "./row-forms.tsx";
 /** What was typed over the stored values, and the states before, so that each change can be taken back. */
 interface Typed {
   readonly values: Readonly<Record<string, string>>;
+  /** What was stored when the change of a value began: the row may be read anew while it waits. */
+  readonly was: WireRow;
   readonly before: readonly { readonly name: string; readonly values: Readonly<Record<string, string>> }[];
 }
 
-const untyped: Typed = { values: {}, before: [] };
+const untyped: Typed = { values: {}, was: {}, before: [] };
 
 /** The attributes of something stored as inputs. Only what was changed is written, if it still holds what was read. */
 const ChangeForm = ({
   names,
-  row,
+  row: read,
   send,
   changed,
 }: {
@@ -28,27 +30,37 @@ const ChangeForm = ({
   /** Called after a write, also after one that was refused. */
   readonly changed: () => void;
 }): ReactNode => {
-  const [{ values, before }, setTyped] = useState(untyped);
+  const [{ values, was, before }, setTyped] = useState(untyped);
   const [message, setMessage] = useState<Said>();
+  // What an answer told, until the row was read anew.
+  const [told, setTold] = useState<{ readonly since: WireRow; readonly row: WireRow }>();
+  const row = told?.since === read ? told.row : read;
   const stored = Object.fromEntries(names.map((name) => [name, editText(row[name])]));
   const own = names.filter((name) => values[name] !== undefined && values[name] !== stored[name]);
   const type = (all: Readonly<Record<string, string>>): void => {
     const next = Object.fromEntries(Object.entries(all).filter(([name, text]) => text !== stored[name]));
     const name = names.find((one) => all[one] !== (values[one] ?? stored[one])) ?? "";
     // Letters of one input are one change.
-    setTyped({ values: next, before: before.at(-1)?.name === name ? before : [...before, { name, values }] });
+    const seen = values[name] === undefined ? { ...was, [name]: row[name] } : was;
+    setTyped({ values: next, was: seen, before: before.at(-1)?.name === name ? before : [...before, { name, values }] });
     setMessage(undefined);
   };
-  const undo = (): void => setTyped({ values: before.at(-1)?.values ?? {}, before: before.slice(0, -1) });
+  const undo = (): void => setTyped({ values: before.at(-1)?.values ?? {}, was, before: before.slice(0, -1) });
   const save = async (): Promise<void> => {
     // A text that is emptied becomes the empty text; another value is removed.
     const cellIn = (name: string): WireCell => (values[name] === "" && typeof row[name] !== "string" ? null : { text: values[name] ?? "" });
     const set = Object.fromEntries(own.map((name) => [name, cellIn(name)]));
-    const was = Object.fromEntries(own.filter((name) => row[name] !== undefined).map((name) => [name, row[name]]));
+    const seen = Object.fromEntries(own.filter((name) => was[name] !== undefined).map((name) => [name, was[name]]));
     try {
-      const { ok, problem } = await send({ set, was });
+      const { ok, problem, row: now } = await send({ set, was: seen });
       setMessage({ ok, text: ok ? "Saved." : (problem ?? "It was not saved.") });
-      if (ok) setTyped(untyped);
+      if (now) setTold({ since: read, row: now });
+      // What was typed while it was written still waits; what is stored now is shown, or said.
+      setTyped((typed) => ({
+        values: ok ? Object.fromEntries(Object.entries(typed.values).filter(([name, text]) => text !== values[name])) : typed.values,
+        was: { ...typed.was, ...(now && Object.fromEntries(own.map((name) => [name, now[name]]))) },
+        before: ok ? [] : typed.before,
+      }));
       changed();
     } catch (error) {
       setMessage({ ok: false, text: messageOf(error) });
