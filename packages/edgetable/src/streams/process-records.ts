@@ -1,3 +1,4 @@
+import { EdgetableError } from "../errors/edgetable-error.ts";
 import type { Session } from "../executor/session.ts";
 import { keyId } from "../ir/write-plan.ts";
 import { keyOfItem } from "../requests/encode-item.ts";
@@ -85,10 +86,13 @@ interface Lane {
  *
  * @param given the user's handlers, as `StreamHandlers` types them
  * @throws {plan.invalidOption} for an option or a handler that is not one
+ * @throws {plan.unsupported} for the connection of a tenant
  */
 export const createProcessor = (session: Session, given: object, options: ProcessorOptions = {}): Processor => {
   const { timeout = 30_000, attempts = 3, concurrency = 16, deadLetters = true, ...rest } = checkOptions(options, processorChecks);
   const { onDeadLetter, indexLag = 10_000, onRefreshed, onStale } = rest;
+  if (session.tenant)
+    throw new EdgetableError("plan.unsupported", "A stream has the changes of all tenants. Use the connection that `as` was called on.");
   const handlers = readHandlers(session.catalog, given);
   const keepFacts = maintainFacts(session, { indexLag, onRefreshed, onStale });
 

@@ -78,6 +78,11 @@ const quick: StreamHandlerOptions = { indexLag: 0, attempts: 2 };
 const [ann, bob, maths] = [{ id: "ann" }, { id: "bob" }, { id: "maths" }];
 const none = { batchItemFailures: [] };
 
+test("the connection of a tenant is refused before any record comes", () => {
+  const db = modelIn("Tenants").connect({ transport: engine.transport });
+  expect(() => createStreamHandler(db.as({ id: "a" }) as never, {})).toThrow("A stream has the changes of all tenants.");
+});
+
 test("what a handler changes in its record, no other attempt, handler or dead letter has", async () => {
   const { db, take } = await open();
   await db.student.create({ ...ann, name: "Ann" }).orThrow();
