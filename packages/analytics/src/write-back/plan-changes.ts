@@ -176,7 +176,11 @@ const comparedValues = (
   { type, isSet }: Omit<TargetAttribute, "attribute">,
 ): { readonly before: string; readonly after: string } => {
   const cast = `cast(${given} as ${sqlTypes[type]})`;
-  if (isSet) return { before: `list_sort(${stored})`, after: `list_sort(list_distinct(${cast}))` };
+  if (isSet) {
+    const members = `list_sort(list_distinct(${cast}))`;
+    // DynamoDB has no empty set: a row has members, or no such attribute.
+    return { before: `list_sort(${stored})`, after: `case when len(${members}) > 0 then ${members} end` };
+  }
   // A date is stored by the millisecond.
   return { before: stored, after: type === "timestamp" ? `date_trunc('milliseconds', ${cast})` : cast };
 };

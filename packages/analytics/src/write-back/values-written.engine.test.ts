@@ -20,6 +20,7 @@ const graph = defineGraph({
         size: z.int().nullable().optional(),
         vector: z.array(z.number()).optional(),
         seen: z.date().optional(),
+        tags: z.set(z.string()).optional(),
       }),
     }),
   },
@@ -105,4 +106,15 @@ test("an edge that leads to a part is written", async () => {
   const sql = "select source, target, 9 as weight from quotes";
   expect(await write(sql, { quotes: { weight: "weight" } })).toMatchObject({ matched: 1, written: 1 });
   expect(await connect().quotes.get({ id: "m" }, { id: "n", no: 1 })).toMatchObject({ weight: 9 });
+});
+
+test("an empty list is no members of a set: it takes the set away, and changes nothing where there is none", async () => {
+  const tags = (list: string) => write(`select node, cast(${list} as varchar[]) as tags from page`, { page: { tags: "tags" } });
+  expect(await tags("[]")).toMatchObject({ changes: 0, written: 0 });
+  expect(await tags("['b', 'a', 'b']")).toMatchObject({ changes: 2, written: 2 });
+  expect(await page()).toMatchObject({ tags: new Set(["a", "b"]) });
+  await rm(join(folder, "lake"), { recursive: true });
+  await extract(connect(), { into: join(folder, "lake"), memoryLimit: "256MB" });
+  expect(await tags("[]")).toMatchObject({ changes: 2, written: 2 });
+  expect(await page()).not.toHaveProperty("tags");
 });
