@@ -54,6 +54,15 @@ export const guardedEnds = (catalog: Catalog, entry: EdgeEntry): readonly Guarde
   return guarded;
 };
 
-/** A field of the id of what edges lead to that its partition does not hold, so that others may lie there; undefined if there is none. */
-export const fieldBesidePartition = ({ idFields, partition: { parts } }: EndEntry): string | undefined =>
-  idFields.find((field) => !parts.some((part) => part.kind === "field" && part.path === field && part.format.kind !== "shard"));
+/**
+ * A field of the id of what edges lead to that its partition does not hold, or holds in one case where another key tells cases
+ * apart, so that others may lie there; undefined if there is none.
+ */
+export const fieldBesidePartition = ({ idFields, partition: { parts }, shape: { folded } }: EndEntry): string | undefined =>
+  idFields.find(
+    (field) =>
+      !parts.some(
+        (part) =>
+          part.kind === "field" && part.path === field && (!["shard", "lower", "upper"].includes(part.format.kind) || field in folded),
+      ),
+  );

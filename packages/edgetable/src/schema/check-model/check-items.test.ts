@@ -96,7 +96,7 @@ describe("items", () => {
           ),
           rule: "setting",
           place: `edges.joins.${String(setting)}`,
-          says: ['the partition of each "team" (TEAMS)', 'does not hold "teamId"'],
+          says: ['the partition of each "team" (TEAMS)', 'does not tell "teamId"'],
         } as const,
       ]),
     ),
@@ -220,6 +220,18 @@ describe("items", () => {
       place: `layout.edges.owns.${setting}`,
       message: expect.stringContaining(`layout.nodes.team.${setting}`) as string,
     });
+  });
+
+  test("nodes whose ids differ in their case alone share a partition that holds the id in one case", () => {
+    const edges = { knows: edge({ from: "user", to: "user", symmetric: true, maxDegree: { from: 3, to: 3 } }) };
+    const knows = { keys: { PK: "USER#{from.id:lower}", SK: "KNOWS#{from.id}#{to.id}" } };
+    const inCase = (SK: string) =>
+      inLayout({ nodes: { user: { keys: { PK: "USER#{id:lower}", SK } } }, edges: { knows } }, { nodes: { user: user() }, edges });
+    expect(found(inCase("USER#{id}"), "setting")).toMatchObject({
+      place: "edges.knows.maxDegree",
+      message: expect.stringContaining('(USER#{id:lower}), which does not tell "id"') as string,
+    });
+    expect(checkModel(inCase("USER")).filter(({ rule }) => rule === "setting")).toEqual([]);
   });
 
   test("what agrees is no finding", () => {

@@ -245,6 +245,8 @@ const checkGuards = (catalog: Catalog, entry: EdgeEntry, report: Report): void =
   const { definition } = entry;
   if (definition.stored === "reference") return;
   for (const { end, limit, restricts } of guardedEnds(catalog, entry)) {
+    // The ends of an edge without direction are alike.
+    if (definition.symmetric && end === "to") continue;
     const limiting = isSingle(definition, end) ? "multiplicity" : "maxDegree";
     for (const type of entry[end]) {
       const node = catalog.ends[type];
@@ -254,7 +256,7 @@ const checkGuards = (catalog: Catalog, entry: EdgeEntry, report: Report): void =
       report(
         "setting",
         `edges.${entry.name}.${setting}`,
-        `it takes a counter in the partition of each "${type}" (${node?.partition.source}), which does not hold "${lacking}": nodes with one partition would share it. Put "${lacking}" into the partition key, or leave it out.`,
+        `it takes a counter in the partition of each "${type}" (${node?.partition.source}), which does not tell "${lacking}": nodes with one partition would share it. Put "${lacking}" into the partition key, or leave it out.`,
       );
     }
   }
