@@ -139,3 +139,46 @@ test("a search by a list beside an equality, where the model does not say how ma
   expect(await few.count()).toBe(4);
   expect(sent.slice(1).reduce((sum, { readUnits }) => sum + readUnits, 0)).toBeLessThan(6);
 });
+
+const lists: readonly (readonly unknown[])[] = [
+  ["2", "3"],
+  [2, 3],
+  [2n, 3n],
+  [2.5],
+  [-1, 2],
+  [2 ** 60, 2],
+  [true],
+  [new Uint8Array([1])],
+  ["n2", "n3"],
+  ["N2"],
+  [""],
+  ["n#2", "n2"],
+  ["\u{10FFFF}", "n2"],
+  ["x".repeat(2000), "n2"],
+  [[1], [2]],
+  [{ a: 1 }],
+];
+
+test.each(["level:number", "level:6", "name"])(
+  "the order %s: a list of anything gives what the same list within `or` does",
+  async (orderBy) => {
+    const things = defineGraph({
+      table: engine.freshTableName("things"),
+      nodes: { thing: node({ key: "THING#{id}", schema: z.object({ id: z.string() }) }) },
+      edges: {
+        link: edge({
+          from: "thing",
+          to: "thing",
+          schema: z.object({ level: z.int(), name: z.string() }),
+          orderBy: orderBy as "name",
+          ends: "unchecked",
+        }),
+      },
+    }).connect({ transport: engine.transport });
+    await things.table.create();
+    for (const level of [1, 2, 3]) await things.link.link({ id: "x" }, { id: `y${level}` }, { level, name: `n${level}` }).orThrow();
+    const [field = ""] = orderBy.split(":");
+    const found = async (where: object) => (await things.thing({ id: "x" }).out("link").where(where).edges()).map(({ to }) => to.id);
+    for (const list of lists) expect(await found({ [field]: { in: list } })).toEqual(await found({ or: [{ [field]: { in: list } }] }));
+  },
+);

@@ -1,7 +1,8 @@
 import type { Condition, Conditions } from "../ir/condition.ts";
 import { compareValues } from "../ir/holds.ts";
 import type { Catalog } from "../schema/catalog.ts";
-import { comparePrimary, keyBytes } from "../keys/template.ts";
+import { comparePrimary, type FieldFormat, keyBytes } from "../keys/template.ts";
+import { isNumber } from "../util/row.ts";
 import { impliedKeys, storedShapes } from "./implied-keys.ts";
 import type { SearchKind } from "./search.ts";
 import type { WalkState } from "./walk.ts";
@@ -96,13 +97,28 @@ export const widenConditions = (catalog: Catalog, kinds: readonly SearchKind[], 
   return more.length > 0 ? { conditions: wider, values: [...values, ...more] } : { conditions, values };
 };
 
-/** True if a sort key of some kinds holds the field, so that a range of its values may be read by it. */
-const isSorted = (catalog: Catalog, kinds: readonly SearchKind[], path: string): boolean =>
-  kinds.some((kind) =>
-    storedShapes(catalog, kind).some(({ keys, alias = {} }) =>
-      [catalog.index, ...catalog.indexes].some(({ sortKey }) => keys[sortKey ?? ""]?.fields.includes(alias[path] ?? path) ?? false),
+/** The formats in which keys sort values like this one as they compare. */
+const formatsFor = (value: unknown): readonly FieldFormat["kind"][] => {
+  if (typeof value === "string") return ["text", "digits", "letters"];
+  if (isNumber(value)) return ["number", "padded"];
+  return value instanceof Date ? ["date"] : [];
+};
+
+/** True if sort keys of some kinds hold the field, and all that do sort values like this one. */
+const isSorted = (catalog: Catalog, kinds: readonly SearchKind[], { path, value }: { readonly path: string; readonly value: unknown }) => {
+  const sortKeys = [catalog.index, ...catalog.indexes].flatMap((index) => index.sortKeys);
+  const formats = kinds.flatMap((kind) =>
+    storedShapes(catalog, kind).flatMap(({ keys, alias = {} }) =>
+      sortKeys.flatMap((key) =>
+        (keys[key]?.parts ?? []).flatMap((part) =>
+          part.kind === "field" && part.path === (alias[path] ?? path) ? [part.format.kind] : [],
+        ),
+      ),
     ),
   );
+  const suiting = formatsFor(value);
+  return formats.length > 0 && formats.every((kind) => suiting.includes(kind));
+};
 
 /** The least and the greatest value of a list, if its values have an order. */
 const endsOf = (members: readonly unknown[]): readonly [unknown, unknown] | undefined => {
@@ -127,7 +143,7 @@ export const withRanges = (catalog: Catalog, kinds: readonly SearchKind[], { con
   const more: unknown[] = [];
   const ranges = conditions.flatMap(({ path, steps, operator, slot }): readonly Condition[] => {
     const ends = operator === "in" && !steps ? endsOf(values[slot] as readonly unknown[]) : undefined;
-    if (!ends || !isSorted(catalog, kinds, path)) return [];
+    if (!ends || !isSorted(catalog, kinds, { path, value: ends[0] })) return [];
     more.push(ends);
     return [{ path, operator: "between", slot: values.length + more.length - 1 }];
   });
