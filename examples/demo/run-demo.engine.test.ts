@@ -54,10 +54,13 @@ describe("the demo", () => {
     expect(Math.max(...lines.map(columnsOf))).toBe(80);
     expect(lines.filter((line) => line.includes("✓") && !/ (ms|s|expected|true|batch)$/.test(line))).toEqual([]);
     expect(lines).toContainEqual(expect.stringMatching(/^system +patterns +requests +items +RCU predicted +RCU consumed +time$/));
+    expect(output).toContain("… and 292 more");
+    expect(output).toContain("✓ 2 of 2 storages gave the grid as expected\n");
   });
 
   test("without a name, sums everything up first and shows one system in full, in at most 100 columns", async () => {
-    const { code, output } = await run([]);
+    // The system with most requests says nothing about this.
+    const { code, output } = await run([], { systems: systems.filter(({ name }) => name !== "dependencies") });
     expect(code).toBe(0);
     const lines = output.split("\n");
     expect(lines.length).toBeLessThan(120);
@@ -112,12 +115,6 @@ describe("the demo", () => {
     expect(output).toMatch(/✓ 5 of 5 changes left every fact true\nLook at the tables in a browser: npm run demo -- truth --studio\n$/);
     const json = await run(["--json", "truth"]);
     expect(JSON.parse(json.output)).toMatchObject({ ok: true, systems: [], truth: [{ name: "renamed", ok: true }, {}, {}, {}, {}] });
-    const fields = await run(["fields"]);
-    expect(fields.code).toBe(0);
-    expect(fields.output).toContain("… and 292 more");
-    expect(fields.output).toMatch(
-      /✓ 2 of 2 storages gave the grid as expected\nLook at the tables in a browser: npm run demo -- \w+ --studio\n$/,
-    );
     expect(await run(["truth", "more"])).toMatchObject({ code: 2, errors: expect.stringContaining('"truth" takes no argument') });
   });
 
