@@ -94,7 +94,7 @@ const shared = new Map();
 const demoFor = async ({ students, writes, projects, results, migrates, stopsEngine }) => {
   if (writes || projects || results || migrates || stopsEngine) return startDemo(students, { writes, projects, results, migrates });
   if (!shared.has(students)) shared.set(students, startDemo(students));
-  return { ...(await shared.get(students)), stop: () => undefined };
+  return { ...(await shared.get(students)), stop: async () => undefined };
 };
 
 /** What the pages of a browser show, for the report of a check that failed. */
@@ -122,19 +122,25 @@ const runLane = async (waiting, failed) => {
   let browser = await openChromium(executable);
   for (let check = waiting.shift(); check; check = waiting.shift()) {
     const began = performance.now();
-    const demo = await demoFor(check);
+    const problems = [];
+    let demo;
     try {
+      demo = await demoFor(check);
       await runOne(check, browser, demo);
-      counts.passed++;
-      console.log(`ok    ${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s  ${check.name}`);
     } catch (error) {
-      failed.push(check);
-      console.log(`FAIL  ${check.name}\n${error instanceof Error ? error.stack : String(error)}\n${await shownBy(browser)}`);
+      problems.push(error instanceof Error ? error.stack : String(error), await shownBy(browser));
     }
     // A page that stays goes on asking its studio. A browser that has ended closes nothing, and the next check needs another.
     for (const context of browser.contexts()) await context.close().catch(() => undefined);
     if (!browser.isConnected()) browser = await openChromium(executable);
-    await demo.stop();
+    await demo?.stop().catch((error) => problems.push(String(error)));
+    if (problems.length > 0) {
+      failed.push(check);
+      console.log(`FAIL  ${check.name}\n${problems.join("\n")}`);
+    } else {
+      counts.passed++;
+      console.log(`ok    ${((performance.now() - began) / 1000).toFixed(1).padStart(5)} s  ${check.name}`);
+    }
   }
   await browser.close();
 };
@@ -149,7 +155,11 @@ if (executable) {
     for (const { name } of again.filter((check) => !failed.includes(check))) console.log(`\nPassed at the second try only: ${name}`);
     counts.failed += failed.length;
   } finally {
-    for (const demo of shared.values()) await (await demo).stop();
+    for (const demo of shared.values())
+      await (await demo).stop().catch((error) => {
+        counts.failed++;
+        console.log(`FAIL  ${String(error)}`);
+      });
   }
 } else {
   counts.skipped = wanted.length;

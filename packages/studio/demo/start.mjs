@@ -14,6 +14,19 @@ const model = `${join(import.meta.dirname, "college.ts")}#college`;
 /** The model that a migration leads to. */
 const nextModel = `${join(import.meta.dirname, "college-next.ts")}#collegeNext`;
 
+/** Milliseconds that a command may take to end when it is asked to: it closes its connections first. */
+const END = 30_000;
+
+/** Asks a process to end, and ends it otherwise, which is a defect. */
+const stopChild = async (child, ended, name) => {
+  let isKilled = false;
+  const timer = setTimeout(() => (isKilled = child.kill("SIGKILL")), END);
+  child.kill("SIGTERM");
+  await ended;
+  clearTimeout(timer);
+  if (isKilled) throw new Error(`edgetable ${name} had not ended ${END / 1000} s after SIGTERM.`);
+};
+
 /** Starts a command that prints one line of JSON when it is ready. */
 const start = (args, of = model) =>
   new Promise((resolve, reject) => {
@@ -25,7 +38,7 @@ const start = (args, of = model) =>
     child.stdout.setEncoding("utf8").on("data", (more) => {
       text += more;
       const end = text.indexOf("\n");
-      if (end >= 0) resolve({ ready: JSON.parse(text.slice(0, end)), stop: () => (child.kill("SIGTERM"), ended) });
+      if (end >= 0) resolve({ ready: JSON.parse(text.slice(0, end)), stop: () => stopChild(child, ended, args[0]) });
     });
     void ended.then((code) => reject(new Error(`edgetable ${args[0]} ended with ${code}: ${errors}`)));
   });
