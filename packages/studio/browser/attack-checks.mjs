@@ -224,6 +224,47 @@ export const attackChecks = [
     },
   },
   {
+    name: "a file in another encoding is refused, an import that is cancelled ends, and a row of many quotes is changed",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/rows?type=teacher&sort=byName");
+      await page.locator("#cell-0-0").waitFor();
+      const dialog = page.getByRole("dialog");
+      const choose = (name, text, encoding) =>
+        page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(text, encoding) });
+      await choose("latin.csv", "teacherId,name\nT9,M\u00fcller\n", "latin1");
+      await dialog.getByRole("button", { name: "Import" }).click();
+      await dialog.getByText("latin.csv is not UTF-8.").waitFor();
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      let release;
+      const held = new Promise((resolve) => (release = resolve));
+      await page.route("**/api/rows/import", async (route) => {
+        await held;
+        await route.continue();
+      });
+      await choose("first.csv", "teacherId,name\nT8,First\n");
+      await dialog.getByRole("button", { name: "Import" }).click();
+      await dialog.getByRole("button", { name: "Writing…" }).waitFor();
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      release();
+      await choose("second.csv", "\ufeffteacherId,name\nT9,M\u00fcller\n");
+      await dialog.getByText("Import second.csv?").waitFor();
+      await dialog.getByRole("button", { name: "Import" }).click();
+      await dialog.getByText("1 row written").waitFor();
+      await dialog.getByRole("button", { name: "Close" }).click();
+      await page.getByText("M\u00fcller").waitFor();
+      equal(await page.getByText("First").count(), 0);
+      // As JSON, such a text takes twice its bytes, and it is sent with what it was.
+      const office = '"\n'.repeat(150_000);
+      const id = { teacherId: "T9" };
+      deepEqual((await write(page, "rows/change", { type: "teacher", id, set: { office: { text: office } }, was: {} })).ok, true);
+      const more = { type: "teacher", id, set: { office: { text: `${office}!` } }, was: { office } };
+      deepEqual((await write(page, "rows/change", more)).ok, true);
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "in a panel, what is typed while it saves still waits, and another's change that was read since is not overwritten",
     writes: true,
     run: async ({ openPage }) => {

@@ -67,25 +67,38 @@ const ExportButton = ({
   );
 };
 
+/** The text of a file. @throws {Error} if it is not UTF-8: letters would be lost */
+const textOf = async (file: File): Promise<string> => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    throw new Error(`${file.name} is not UTF-8. Save it as UTF-8, and choose it again.`);
+  }
+};
+
 /** Chooses a CSV file and writes its rows. */
 const ImportButton = ({ type, done }: { readonly type: WireType; readonly done: () => void }): ReactNode => {
   const input = useRef<HTMLInputElement>(null);
   const [file, setFile] = useState<File>();
   const [answer, setAnswer] = useState<ImportAnswer>();
   const [problem, setProblem] = useState<string>();
-  const [busy, setBusy] = useState(false);
-  const run = async (): Promise<void> => {
-    setBusy(true);
+  const [writing, setWriting] = useState<AbortController>();
+  const run = async (chosen: File): Promise<void> => {
+    const own = new AbortController();
+    setWriting(own);
     setProblem(undefined);
     try {
-      setAnswer(await post<ImportAnswer>("rows/import", { type: type.name, csv: await file?.text() }));
-      done();
+      const answered = await post<ImportAnswer>("rows/import", { type: type.name, csv: await textOf(chosen) }, own.signal);
+      if (!own.signal.aborted) setAnswer(answered);
     } catch (error) {
-      setProblem(messageOf(error));
+      if (!own.signal.aborted) setProblem(messageOf(error));
     }
-    setBusy(false);
+    setWriting((last) => (last === own ? undefined : last));
+    done();
   };
   const close = (): void => {
+    writing?.abort();
+    setWriting(undefined);
     setFile(undefined);
     setAnswer(undefined);
     setProblem(undefined);
@@ -107,9 +120,9 @@ const ImportButton = ({ type, done }: { readonly type: WireType; readonly done: 
       {file ? (
         <Confirm
           title={answer ? `${counted(answer.rows - answer.failed, "row")} written` : `Import ${file.name}?`}
-          action={answer ? undefined : busy ? "Writing…" : "Import"}
-          disabled={busy}
-          confirm={() => void run()}
+          action={answer ? undefined : writing ? "Writing…" : "Import"}
+          disabled={writing !== undefined}
+          confirm={() => void run(file)}
           close={close}
         >
           {answer ? (
@@ -129,7 +142,7 @@ const ImportButton = ({ type, done }: { readonly type: WireType; readonly done: 
           ) : (
             <p>
               Its first line names attributes of {type.name}. Rows are written whole: a row that exists loses attributes that the file
-              lacks.
+              lacks. Cancel ends the import; rows that were written stay.
             </p>
           )}
           <Problem text={problem} />
