@@ -150,7 +150,7 @@ export const rowChecks = [
     },
   },
   {
-    name: "fields of users: added, filled by keyboard, sorted, filtered, grouped, renamed, retyped and deleted",
+    name: "fields of users: added, filled by keyboard, sorted, filtered, grouped, renamed and retyped",
     writes: true,
     projects: true,
     run: async ({ openPage }) => {
@@ -232,9 +232,31 @@ export const rowChecks = [
       await dialog.getByLabel("Place").selectOption({ label: "1, first" });
       await dialog.getByRole("button", { name: "Save" }).click();
       await page.getByRole("columnheader").nth(4).getByText("Length").waitFor();
-      await change("Length");
-      await dialog.getByRole("button", { name: "Delete the field and its values" }).click();
+      deepEqual(problems, []);
+    },
+  },
+  {
+    name: "a field of users is deleted with its values after a question",
+    writes: true,
+    projects: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/rows?type=project&parent=%7B%22courseId%22%3A%22C201%22%7D");
       await page.getByText("42 rows · 6 fields").waitFor();
+      const dialog = page.getByRole("dialog");
+      const ask = async () => {
+        await page.getByRole("button", { name: "Change the field Points" }).press("Enter");
+        await dialog.getByRole("button", { name: "Delete the field and its values" }).press("Enter");
+        await dialog.getByText("It cannot be undone.").waitFor();
+      };
+      await ask();
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "detached" });
+      await page.getByText("42 rows · 6 fields").waitFor();
+      await ask();
+      await dialog.getByRole("button", { name: "Delete", exact: true }).press("Enter");
+      await page.getByText("42 rows · 5 fields").waitFor();
+      equal(await page.getByRole("columnheader", { name: /Points/ }).count(), 0);
       deepEqual(problems, []);
     },
   },

@@ -135,12 +135,32 @@ const PlaceSelect = ({
   </label>
 );
 
-const DeleteButton = ({ busy, remove }: { readonly busy: boolean; readonly remove: () => void }): ReactNode => (
-  <p>
-    <button type="button" className="quiet danger" disabled={busy} onClick={remove}>
-      Delete the field and its values
-    </button>
-  </p>
+/** Deletes a field, after a question. */
+const DeleteField = ({
+  field: { fieldId, name },
+  busy,
+  problem,
+  remove,
+  close,
+}: {
+  readonly field: WireField;
+  readonly busy: boolean;
+  readonly problem: string | undefined;
+  readonly remove: (fieldId: string) => void;
+  readonly close: () => void;
+}): ReactNode => (
+  <Confirm
+    title={`Delete the field ${name}?`}
+    action={busy ? "Working…" : "Delete"}
+    disabled={busy}
+    dangerous
+    confirm={() => remove(fieldId)}
+    close={close}
+  >
+    <Place />
+    <p>This also deletes its value in every row. It cannot be undone.</p>
+    <Problem text={problem} />
+  </Confirm>
 );
 
 /** The name and the type of a new field, or of one that is changed. What a change of type would lose is said before it is made. */
@@ -171,6 +191,7 @@ export const FieldDialog = ({
   const [problem, setProblem] = useState<string>();
   const [losing, setLosing] = useState<RetypeAnswer>();
   const [busy, setBusy] = useState(false);
+  const [deleting, setDeleting] = useState(false);
   const to = typeOf(given);
   const attempt = async (work: () => Promise<RetypeAnswer>): Promise<void> => {
     setBusy(true);
@@ -195,6 +216,8 @@ export const FieldDialog = ({
     setGiven(next);
     setLosing(undefined);
   };
+  const remove = (fieldId: string): void => void attempt(() => send({ change: "delete", fieldId }));
+  if (field && deleting) return <DeleteField {...{ field, busy, problem, remove, close }} />;
   const action = losing ? "Change and remove them" : field ? "Save" : "Add field";
   return (
     <Confirm
@@ -210,7 +233,13 @@ export const FieldDialog = ({
       {field && fields.length > 1 ? <PlaceSelect {...{ fields, place, wanted }} choose={setPlace} /> : null}
       {losing ? <Losses losing={losing} type={type} /> : null}
       <Problem text={problem} />
-      {field ? <DeleteButton busy={busy} remove={() => void attempt(() => send({ change: "delete", fieldId: field.fieldId }))} /> : null}
+      {field ? (
+        <p>
+          <button type="button" className="quiet danger" disabled={busy} onClick={() => setDeleting(true)}>
+            Delete the field and its values
+          </button>
+        </p>
+      ) : null}
     </Confirm>
   );
 };
