@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../../../../conformance/engines/open-engine.ts";
-import { defineGraph, edge, node, part } from "../index.ts";
+import { count, defineGraph, edge, node, part } from "../index.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -72,3 +72,46 @@ test.each(["old", "new"] as const)("a condition leads into a renamed attribute, 
   expect(await db.at.unlink(id, id, { if: { "home.city": "Rome" } } as never)).toMatchObject({ ok: false, reason: "conditionFailed" });
   expect(await db.person.delete(id, { if: { "home.city": "Rome" } } as never)).toMatchObject({ ok: false, reason: "conditionFailed" });
 });
+
+test.each(["old", "new"] as const)(
+  "copies and counts follow a change within a renamed attribute, stored in its %s form",
+  async (stored) => {
+    const where = { "home.city": "Rome" };
+    const both = { from: "cascade", to: "cascade" } as const;
+    const db = defineGraph({
+      table: engine.freshTableName("within-renamed"),
+      nodes: {
+        person: node({
+          key: "P#{id}",
+          schema: z.object({ id: text, home }),
+          renamed: renamedHome(stored),
+          derived: { romans: count({ in: "at", where }), rooms: count({ parts: "room", where }) },
+        }),
+      },
+      parts: { room: part({ of: "person", key: "R#{room}", schema: z.object({ room: text }), copies: ["home"] }) },
+      edges: {
+        at: edge({
+          from: "person",
+          to: "person",
+          schema: z.object({ home }),
+          stored: "twice",
+          renamed: renamedHome(stored),
+          onDelete: both,
+          copies: { from: { origin: "home" } },
+        }),
+      },
+    }).connect({ transport: engine.transport });
+    await db.table.create();
+    const id = { id: "1" };
+    const oslo = { city: "Oslo", tags: ["a"] };
+    await db.person.create({ ...id, home: oslo }).orThrow();
+    await db.room.create(id, { room: "r" }).orThrow();
+    await db.at.link(id, id, { home: oslo }).orThrow();
+    await db.person.update(id, { set: { "home.city": "Rome" }, append: { "home.tags": ["b"] } }).orThrow();
+    await db.at.relink(id, id, { set: { "home.city": "Rome" } }).orThrow();
+    const rome = { city: "Rome", tags: ["a", "b"] };
+    expect(await db.person.get(id)).toEqual({ ...id, home: rome, romans: 1, rooms: 1 });
+    expect(await db.room.get(id, { room: "r" })).toMatchObject({ home: rome });
+    expect(await db.at.get(id, id)).toMatchObject({ home: { city: "Rome" }, origin: rome });
+  },
+);
