@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -15,23 +15,9 @@ const application = path("application.ts");
 
 let engine: TestEngine;
 let folder: string;
-/** The main entry as it ships, the same for production, and as plain modules. */
+/** The main entry as it ships, and the same for production. */
 let shipped: string;
 let production: string;
-let modules: string;
-
-/** Each source file as a module of its own. The build checks their types. */
-const emitModules = async (outDir: string): Promise<void> => {
-  const sources = path("../../packages/edgetable/src");
-  const files = (await readdir(sources, { recursive: true })).filter((file) => /(?<![.]test|[.]test-d|[.]test-support)[.]ts$/.test(file));
-  const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, rewriteRelativeImportExtensions: true };
-  for (const file of files) {
-    const { outputText } = ts.transpileModule(await readFile(join(sources, file), "utf8"), { compilerOptions });
-    const to = join(outDir, file.replace(/ts$/, "js"));
-    await mkdir(dirname(to), { recursive: true });
-    await writeFile(to, outputText);
-  }
-};
 
 beforeAll(async () => {
   engine = await openEngine();
@@ -39,9 +25,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path("../../node_modules/.edgetable-bundles-"));
   shipped = join(folder, "shipped/index.js");
   production = join(folder, "shipped/production.js");
-  modules = join(folder, "modules/index.js");
   await run(process.execPath, [path("../../scripts/bundle-library.mjs"), join(folder, "shipped")]);
-  await emitModules(join(folder, "modules"));
 }, 600_000);
 afterAll(async () => {
   await engine.close();
@@ -84,7 +68,6 @@ const withVite = async (name: string): Promise<string> => {
 const forms: Readonly<Record<string, () => Promise<string>>> = {
   "as it ships": () => withEsbuild("as-shipped", shipped, { external: [shipped] }),
   "as it ships for production": () => withEsbuild("production", production, { external: [production] }),
-  "as plain modules": () => withEsbuild("as-modules", modules, { external: [modules] }),
   "bundled by esbuild into one file": () => withEsbuild("one", shipped, { minify: true }),
   "bundled by esbuild into one file for production": () => withEsbuild("one-production", production, { minify: true }),
   "bundled by esbuild with splitting": () => withEsbuild("split", shipped, { minify: true, splitting: true }),
@@ -134,12 +117,10 @@ test("imports of optional packages are in a try, so that bundlers build without 
     const inside = inTry && !ts.isFunctionLike(at);
     ts.forEachChild(at, (child) => visit(child, file, inside));
   };
-  for (const form of [shipped, modules]) {
-    const files = (await readdir(dirname(form), { recursive: true })).filter((file) => file.endsWith(".js"));
-    for (const file of files) {
-      const text = await readFile(join(dirname(form), file), "utf8");
-      visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest), file, false);
-    }
+  const files = (await readdir(dirname(shipped), { recursive: true })).filter((file) => file.endsWith(".js"));
+  for (const file of files) {
+    const text = await readFile(join(dirname(shipped), file), "utf8");
+    visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest), file, false);
   }
   expect(unguarded).toEqual([]);
   expect(new Set(imported.map((one) => one.split(": ")[1]))).toEqual(
