@@ -12,7 +12,8 @@ const engineTests = ["packages/*/src/**/*.engine.test.ts", "conformance/**/*.tes
 const elsewhere = ["kill", "faults", "bundles", "docs", "bad-input", "key-file"].map((folder) => `conformance/${folder}/**`);
 // `.ci/run` checks the same files with the same compiler in a step of its own.
 const typesChecked = process.env["EDGETABLE_TYPES_CHECKED"] === "1";
-const isNightly = Number(process.env["EDGETABLE_EFFORT"] ?? 1) > 1;
+const effort = Number(process.env["EDGETABLE_EFFORT"] || 1);
+const isNightly = effort > 1;
 const built = ["**/dist/**", "**/node_modules/**", "**/.cache/**"];
 
 export default defineConfig({
@@ -35,8 +36,8 @@ export default defineConfig({
       include: ["packages/*/src/**/*.test-d.ts"],
       tsconfig: "./tsconfig.json",
     },
-    // No measure of speed: a machine that is ten times as slow as ours still passes.
-    testTimeout: 120_000,
+    // No measure of speed: a machine that is ten times as slow as ours still passes. More random cases have more time.
+    testTimeout: 120_000 * Math.max(1, effort),
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
     // For two cores: a third of the time, tests wait for engines, leases and killed processes. The second engine runs once a worker.

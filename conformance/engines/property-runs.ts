@@ -13,6 +13,12 @@ export const testSeed = (): number => (EDGETABLE_SEED ? Number(EDGETABLE_SEED) :
 export const testRuns = (usual: number): number => (EDGETABLE_RUNS ? Number(EDGETABLE_RUNS) : Math.ceil(usual * effort));
 
 /**
+ * Milliseconds that a test of random cases may take: those of the usual number, times EDGETABLE_EFFORT where that is above 1. The
+ * limit of a test that names none grows alike (`vitest.config.ts`).
+ */
+export const testTime = (usual: number): number => usual * Math.max(1, effort);
+
+/**
  * The cases of a list that a run takes: all of them, or an even sample where EDGETABLE_EFFORT is below 1, as in `.ci/run`.
  *
  * @param least how many it takes at least

@@ -8,7 +8,7 @@ import { verify } from "edgetable/verify";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { openFactsLab } from "../../packages/edgetable/src/streams/facts-lab.test-support.ts";
-import { testRuns, testSeed } from "../engines/property-runs.ts";
+import { testRuns, testSeed, testTime } from "../engines/property-runs.ts";
 import { fulfilsAll } from "../naive/condition.ts";
 
 /**
@@ -171,7 +171,7 @@ const runHistory = async (seed: number): Promise<void> => {
 };
 
 const seed = testSeed();
-test(`conditions of derived attributes mean the same to all that keep them, seed ${seed}`, { timeout: 300_000 }, async () => {
+test(`conditions of derived attributes mean the same to all that keep them, seed ${seed}`, { timeout: testTime(300_000) }, async () => {
   for (let run = 0; run < testRuns(2); run++) {
     try {
       await runHistory(seed + run);

@@ -3,7 +3,7 @@ import { createFaultTransport, seededRandom, type Random } from "@edgetable/test
 import { type CountOptions, isEdgetableError, type Read } from "edgetable";
 import { rollUpCounters } from "edgetable/streams";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
-import { testRuns, testSeed } from "../engines/property-runs.ts";
+import { testRuns, testSeed, testTime } from "../engines/property-runs.ts";
 import { type FactsDb, factsModel } from "./model.ts";
 
 /**
@@ -217,7 +217,7 @@ const runHistory = async (seed: number): Promise<void> => {
 };
 
 const seed = testSeed();
-test(`derived facts equal their recomputation, seed ${seed}`, { timeout: 600_000 }, async () => {
+test(`derived facts equal their recomputation, seed ${seed}`, { timeout: testTime(600_000) }, async () => {
   for (let run = 0; run < testRuns(8); run++) {
     try {
       await runHistory(seed + run);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
-import { testRuns, testSeed } from "../engines/property-runs.ts";
+import { testRuns, testSeed, testTime } from "../engines/property-runs.ts";
 import { histories } from "./commands.ts";
 import type { Place } from "./clients.ts";
 import { adoptedStormy } from "./model.ts";
@@ -29,10 +29,10 @@ describe.each(layouts)("under production's weather the table keeps its word, $na
     await demandTruth(place(), history);
   });
 
-  test(`random histories of several clients (seed ${seed})`, { timeout: 600_000 }, async () => {
+  test(`random histories of several clients (seed ${seed})`, { timeout: testTime(600_000) }, async () => {
     const property = fc.asyncProperty(histories, async (history) => {
       await demandTruth(place(), history);
     });
-    await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: 400_000 });
+    await fc.assert(property, { seed, numRuns: runs, interruptAfterTimeLimit: testTime(400_000) });
   });
 });

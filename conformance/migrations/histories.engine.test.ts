@@ -4,7 +4,7 @@ import { type Random, seededRandom } from "@edgetable/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
-import { testRuns, testSeed } from "../engines/property-runs.ts";
+import { testRuns, testSeed, testTime } from "../engines/property-runs.ts";
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -253,7 +253,7 @@ const run = async (seed: number): Promise<void> => {
 
 test(
   "programs of two models write while a migration is run, killed, undone and finished, and no read is wrong",
-  { timeout: 600_000 },
+  { timeout: testTime(600_000) },
   async () => {
     const first = testSeed();
     for (let at = 0; at < testRuns(2); at++) await run(first + at);

@@ -2,7 +2,7 @@ import { createStreamSource, deliverToLambda, seededRandom } from "@edgetable/te
 import { createLeanStreamTransport, createStreamHandler } from "edgetable/streams";
 import { expect, test } from "vitest";
 import { openFactsLab } from "../../packages/edgetable/src/streams/facts-lab.test-support.ts";
-import { testRuns, testSeed } from "../engines/property-runs.ts";
+import { testRuns, testSeed, testTime } from "../engines/property-runs.ts";
 import { streamModel } from "./model.ts";
 import { wrongFacts } from "./recompute.ts";
 
@@ -10,7 +10,7 @@ const seed = testSeed();
 
 test.each(["dynamodb", "kinesis"] as const)(
   `facts are right behind lanes of %s, seed ${String(seed)}`,
-  { timeout: 600_000 },
+  { timeout: testTime(600_000) },
   async (format) => {
     for (let run = 0; run < testRuns(2); run++) {
       const random = seededRandom(seed + run);

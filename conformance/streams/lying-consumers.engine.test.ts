@@ -5,7 +5,7 @@ import { verify } from "edgetable/verify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { openEngine, type TestEngine } from "../engines/open-engine.ts";
-import { testRuns, testSeed } from "../engines/property-runs.ts";
+import { testRuns, testSeed, testTime } from "../engines/property-runs.ts";
 
 const id = z.string();
 const modelIn = (table: string) =>
@@ -240,7 +240,7 @@ const runHistory = async ({
 const seed = testSeed();
 test(
   `consumers of a lying stream miss nothing and keep the order, killed again and again, seed ${String(seed)}`,
-  { timeout: 600_000 },
+  { timeout: testTime(600_000) },
   async () => {
     for (let run = 0; run < testRuns(1); run++) {
       const { shards, ...found } = await runHistory({ seed: seed + run, changes: 300 });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { buildCatalog } from "../schema/build-catalog.ts";
 import { type GraphDefinition, node } from "../schema/definition.ts";
 import { openWriteLab } from "../test-support/write-lab.ts";
-import { propertyRuns } from "../../../../conformance/engines/property-runs.ts";
+import { propertyRuns, testTime } from "../../../../conformance/engines/property-runs.ts";
 import { nodeWrites } from "./writes.ts";
 import type { Item } from "../transport/operations.ts";
 
@@ -48,7 +48,7 @@ const model = (entries: readonly object[]): Omit<GraphDefinition, "table"> => ({
 
 const entryOf = (item: Item, at: number): readonly unknown[] => [item[`by${at}Pk`], item[`by${at}Sk`]];
 
-test("no write leaves half of an index entry, whatever model wrote the item", { timeout: 240_000 }, async () => {
+test("no write leaves half of an index entry, whatever model wrote the item", { timeout: testTime(240_000) }, async () => {
   await fc.assert(
     fc.asyncProperty(indexes, fc.nat(3), row, fc.array(write, { minLength: 1, maxLength: 3 }), async (entries, known, first, writes) => {
       const lab = await openWriteLab({ table: "Grown", ...model(entries) });

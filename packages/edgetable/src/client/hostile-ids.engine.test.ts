@@ -131,7 +131,7 @@ describe("ids that are hard to tell apart", () => {
       }),
       propertyRuns(25),
     );
-  }, 120_000);
+  });
 
   test("of two types keep their unique values apart", async () => {
     const graph = defineGraph({

@@ -145,7 +145,7 @@ describe("whatever ids are given, Edgetable's own items are out of reach", () =>
       }),
       propertyRuns(25),
     );
-  }, 240_000);
+  });
 
   test("a model whose table keys begin with a tilde is refused, and an edge whose copies would look like counts", () => {
     const schema = z.object({ id: text });
