@@ -79,6 +79,41 @@ describe("CSV", () => {
     expect(await get("student", "M3")).toEqual({ studentId: "M3", name: "NAN" });
   });
 
+  test("an empty cell is null where the schema requires the attribute and accepts null", async () => {
+    const model = `import { defineGraph, edge, node, part } from "edgetable";
+import { z } from "zod";
+export const air = defineGraph({
+  table: "Air",
+  nodes: {
+    plane: node({ key: "PLANE#{tail}", schema: z.object({ tail: z.string(), speed: z.int().nullable(), note: z.string().nullish(), name: z.string() }) }),
+  },
+  parts: { check: part({ of: "plane", key: "CHECK#{number:3}", schema: z.object({ number: z.int(), at: z.date().nullable() }), dates: ["at"] }) },
+  edges: { follows: edge({ from: "plane", to: "plane", schema: z.object({ delay: z.number().nullable() }) }) },
+});`;
+    folder.write("air.ts", model);
+    await edgetable(["table", "create", "--model", "air.ts"]);
+    const load = (name: string, text: string, ...argv: readonly string[]) => {
+      folder.write(name, text);
+      return edgetable(["load", name, "--model", "air.ts", "--missing", "NA", ...argv]);
+    };
+    const row = async (...argv: readonly string[]): Promise<unknown> =>
+      JSON.parse((await edgetable(["get", ...argv, "--model", "air.ts", "--json"])).out);
+    const planes = await load("planes.csv", "tail,speed,note,name\nN1,NA,,a\nN2,105,x,b\nN3,NA,y,NA\nN4,,,null\n", "--node", "plane");
+    expect(planes).toMatchObject({ code: 1, err: expect.stringContaining("planes.csv line 4: name is missing") });
+    expect(await row("plane", "N1")).toEqual({ tail: "N1", speed: null, name: "a" });
+    expect(await row("plane", "N2")).toEqual({ tail: "N2", speed: 105, note: "x", name: "b" });
+    expect(await row("plane", "N4")).toEqual({ tail: "N4", speed: null, name: "null" });
+    // A column that the file does not have stays missing.
+    const without = await load("without.csv", "tail,name\nN5,e\n", "--node", "plane");
+    expect(without).toMatchObject({ code: 1, err: expect.stringContaining("without.csv line 2: speed is missing") });
+    const columns = ["--columns", "owner.tail=plane,number=no,at=when"];
+    expect(await load("checks.csv", "plane,no,when\nN1,1,NA\nN1,2,2024-01-02\n", "--part", "check", ...columns)).toMatchObject({ code: 0 });
+    expect(await row("check", "tail=N1", "number=1")).toEqual({ tail: "N1", number: 1, at: null });
+    folder.write("follows.map.json", '{"edge":"follows","from":{"tail":"a"},"to":{"tail":"b"},"attributes":{"delay":"late"}}');
+    expect(await load("follows.csv", "a,b,late\nN1,N2,NA\n", "--map", "follows.map.json")).toMatchObject({ code: 0 });
+    expect(await row("follows", "from.tail=N1", "to.tail=N2")).toEqual({ from: { tail: "N1" }, to: { tail: "N2" }, delay: null });
+  });
+
   test("a file in another encoding is refused, whatever its format", async () => {
     const files = { "latin.csv": "studentId,name\nS1,Zoé\n", "latin.ndjson": '{"node":"student","row":{"studentId":"S1","name":"Zoé"}}\n' };
     for (const [name, text] of Object.entries({ ...files, "latin.json": `[${files["latin.ndjson"]}]` })) {

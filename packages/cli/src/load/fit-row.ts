@@ -73,10 +73,14 @@ export const createRowFitter = (catalog: Catalog): RowFitter => {
     return { ...(await fitId([definition.of], pick(false), texts)), ...(await fitter(definition.schema)(pick(true), texts)) };
   };
 
-  const fitTarget = async ({ value, texts }: FileRecord, target: Target): Promise<Row> => {
+  const fitTarget = async ({ value, texts, empty = [] }: FileRecord, target: Target): Promise<Row> => {
     const { kind, name } = target;
-    const fit = (schema: StandardSchema | undefined, sources: Sources): Promise<Row> => fitter(schema)(take(value, sources), texts);
-    const unused = (used: readonly unknown[]): Sources => ownNames(Object.keys(value).filter((column) => !used.includes(column)));
+    const fit = (schema: StandardSchema | undefined, sources: Sources): Promise<Row> => {
+      const nullable = Object.keys(sources).filter((attribute) => (empty as readonly unknown[]).includes(sources[attribute]));
+      return fitter(schema)(take(value, sources), texts, nullable);
+    };
+    const unused = (used: readonly unknown[]): Sources =>
+      ownNames([...Object.keys(value), ...empty].filter((column) => !used.includes(column)));
     if (kind === "node") return { node: name, row: await fit(nodes[name]?.definition.schema, target.row ?? unused([])) };
     if (kind === "part") {
       const part = parts[name]?.definition;

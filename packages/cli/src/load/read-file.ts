@@ -15,6 +15,8 @@ export interface FileRecord {
   readonly value: Row;
   /** Which texts may stand for other values: any, as in CSV, or only dates, as in JSON. */
   readonly texts: "all" | "dates";
+  /** Columns of CSV whose cell has no value here. */
+  readonly empty?: readonly string[];
 }
 
 /** A record that cannot be read. Reading continues after it. */
@@ -203,10 +205,10 @@ async function* readCsv(open: OpenInput, options: CsvOptions): Records {
     for (const cell of cells) line -= cell.split("\n").length - 1;
     const place = `line ${line}`;
     if (cells.length === header.length) {
-      const given = header
-        .map((name, at) => [name, cells[at] ?? ""] as const)
-        .filter(([, cell]) => cell !== "" && !options.missing.includes(cell));
-      yield { place, value: Object.fromEntries(given), texts: "all" };
+      const isEmpty = (cell = ""): boolean => cell === "" || options.missing.includes(cell);
+      const given = header.flatMap((name, at) => (isEmpty(cells[at]) ? [] : [[name, cells[at]] as const]));
+      const empty = header.filter((_, at) => isEmpty(cells[at]));
+      yield { place, value: Object.fromEntries(given), texts: "all", empty };
     } else yield { place, problem: `it has ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, the header has ${header.length}` };
   }
   if (!header) checkSkipped(Number.POSITIVE_INFINITY);

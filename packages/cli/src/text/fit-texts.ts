@@ -42,8 +42,12 @@ const everyReading = Object.keys(readings) as readonly Reading[];
 /** Which texts may stand for other values. `all`: any, as in CSV; `dates`: only dates, as in JSON; a set: these fields. */
 export type Texts = "all" | "dates" | ReadonlySet<string>;
 
-/** Converts the texts and bigints of a row to the types that the schema accepts. Values that fit in no reading stay unchanged. */
-export type Fitter = (row: Row, texts: Texts) => Promise<Row>;
+/**
+ * Converts the texts and bigints of a row to the types that the schema accepts. Values that fit in no reading stay unchanged.
+ *
+ * @param nullable attributes that the row lacks and that are null where the schema requires them and accepts null
+ */
+export type Fitter = (row: Row, texts: Texts, nullable?: readonly string[]) => Promise<Row>;
 
 /** Validates a row. Returns the schema's message for each attribute that it rejects. */
 export const problemsOf = async (schema: StandardSchema | undefined, row: Row): Promise<ReadonlyMap<string, string>> => {
@@ -70,7 +74,7 @@ const toNumbers = (value: unknown, all = false): unknown => {
  */
 export const createFitter = (schema: StandardSchema | undefined): Fitter => {
   const learnt = new Map<string, Reading>();
-  return async (row, texts) => {
+  return async (row, texts, nullable = []) => {
     if (!schema || (typeof texts !== "string" && texts.size === 0)) return row;
     const mayConvert = (field: string): boolean => typeof texts === "string" || texts.has(field);
     const fitted: Record<string, unknown> = { ...row };
@@ -83,6 +87,7 @@ export const createFitter = (schema: StandardSchema | undefined): Fitter => {
     for (const field of (await problemsOf(schema, fitted)).keys()) {
       const text = row[field];
       if (text !== undefined) fitted[field] = text;
+      else if (nullable.includes(field) && (await accepts(field, null))) fitted[field] = null;
       if (typeof text === "bigint" || typeof text === "object") {
         // DynamoDB has one number type: the number 1e21 is read, and dumped, as a bigint. JSON has no sets.
         for (const form of [toNumbers(text), asSet(text)]) {
