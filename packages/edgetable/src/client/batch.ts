@@ -6,7 +6,7 @@ import { loadOnce } from "../util/load-once.ts";
 import { loadWriteExplanation, type WriteDriver, writesOf } from "./write-call.ts";
 import type { Advice, BatchableCall, BatchExplanation } from "./write-types.ts";
 
-/** Items of one of a batch's calls that could not be written. */
+/** The items of one call of a batch that could not be written. */
 export interface Unwritten {
   /** Position of the call in the batch, from 0. */
   readonly call: number;
@@ -38,18 +38,18 @@ export interface BatchCall extends Call<BatchOutcome, BatchExplanation> {
 }
 
 /**
- * Writes and deletes many things, 25 items a request, several requests at a time: `put` of nodes,
- * parts and edges, `delete` of nodes and parts, `unlink` of edges, as calls that were not awaited.
+ * Writes and deletes many things, 25 items a request, several requests at a time: `put` of nodes, parts and edges, `delete` of
+ * nodes and parts, `unlink` of edges, as calls that were not awaited.
  *
- * Nothing is checked and nothing is atomic but each item by itself: a put replaces what is there, a
- * deletion of nothing is fine, an edge's ends may be missing. Of several writes to one item the last
- * stands. Puts of rows that keep the time of their creation read it first, with one BatchGetItem for each 100 items; a row
- * that is deleted and created again in between may keep the earlier time. What needs more (unique values, versions, guarded degrees, cascades, `if`) is refused.
+ * Each item is written by itself and unchecked: a put replaces an existing item, a deletion of an absent item succeeds, and the
+ * ends of an edge may be missing. If several calls write the same item, the last one wins. Puts of rows that keep the time of their
+ * creation read it first, with one BatchGetItem for each 100 items; a row that is deleted and created again in between may keep the
+ * earlier time. Calls that need a condition are refused: unique values, versions, guarded degrees, cascades, `if`.
  *
- * One write unit for each KB of each item, and as much for each index: half of what `transact` takes.
+ * Costs one write unit for each KB of each item, and the same for each index: half of what `transact` costs.
  *
  * @throws {plan.unsupported} for a call that needs a condition or a read
- * @throws what the service said, when nothing at all was written
+ * @throws the service's error, if nothing was written at all
  * @example
  * const outcome = await db.batch([db.student.put(ann), db.student.put(bob), db.enrolledIn.unlink(tom, art)]);
  * for (const { call, error } of outcome.unwritten) console.log(call, error.message);

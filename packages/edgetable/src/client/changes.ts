@@ -14,10 +14,10 @@ import type { SendingOptions, WriteOptions } from "./write-types.ts";
 
 const CLAUSES = ["set", "remove", "add", "append", "delete"];
 
-/** A type of items as a write's changes and conditions are checked against it. */
+/** What the changes and conditions of a write are checked against: the type of the written item. */
 export interface WrittenType {
   readonly name: string;
-  /** Attribute names, undefined where the schema does not tell them. */
+  /** Attribute names; undefined if the schema does not list them. */
   readonly names: readonly string[] | undefined;
   /** Attributes that Edgetable computes from other rows. */
   readonly derived: readonly string[];
@@ -34,7 +34,7 @@ export interface WrittenType {
 
 type Definition = (NodeEntry | EdgeEntry | PartEntry)["definition"];
 
-/** What a definition says of its attributes. */
+/** The attributes of a definition, as writes are checked against them. */
 export const writtenType = (name: string, definition: Definition, key: readonly string[], shape: Shape | undefined): WrittenType => ({
   name,
   names: attributesOf(definition),
@@ -46,7 +46,7 @@ export const writtenType = (name: string, definition: Definition, key: readonly 
   shape,
 });
 
-/** @throws {plan.invalidOption} always: a sentence about the type */
+/** @throws {plan.invalidOption} always, with a message that names the type */
 export const failOption = (written: WrittenType, message: string, details: Row): never => {
   throw new EdgetableError("plan.invalidOption", `${message} of "${written.name}".`, { details });
 };
@@ -135,7 +135,7 @@ export const checkOwnNames = (written: WrittenType, given: readonly string[]): v
   checkAttributes(written.version && written.names ? [...written.names, VERSION] : written.names, given, `"${written.name}"`);
 };
 
-/** A row without what Edgetable computes for it: one that was read before may be written again. */
+/** Removes the attributes that Edgetable computes from a row, so that a row can be written again as it was read. */
 export const withoutComputed = ({ derived, times }: WrittenType, row: Row): Row => {
   const isComputed = (field: string): boolean => Object.hasOwn(row, field);
   if (!derived.some(isComputed) && !times.some(isComputed)) return row;
@@ -164,8 +164,8 @@ const setDerived = ({ name }: WrittenType, attribute: string): EdgetableError =>
   );
 
 /**
- * Refuses what a new row cannot state: its version, its times, and attributes that follow from other rows. A `put` takes rows
- * as they were read: it counts on from the stored version, keeps the stored time of creation and leaves the rest out.
+ * Refuses attributes that a new row may not set: its version, its times, and derived attributes. A `put` accepts rows as they were
+ * read: it increments the stored version, keeps the stored time of creation and ignores the rest.
  */
 export const refuseComputed = (written: WrittenType, input: Row | undefined): void => {
   if (written.version && input?.[VERSION] !== undefined) throw setVersion(written, "Leave it out: a new item has version 1.");
@@ -210,24 +210,24 @@ export const readChanges = (written: WrittenType, given: Row): Changes => {
   return changes;
 };
 
-/** The same, refusing to change nothing. */
+/** Reads the changes of an update as {@link readChanges} does, and refuses changes that change nothing. */
 export const readSomeChanges = (written: WrittenType, given: Row): Changes => {
   const changes = readChanges(written, given);
   if (changedFields(changes).length === 0 && !changes.paths) failOption(written, "There is nothing to change in this update", { given });
   return changes;
 };
 
-/** What the options of a write without conditions may be. */
+/** The valid options of a write without conditions. */
 export const sendingChecks: OptionChecks<SendingOptions> = { idempotent: "boolean" };
 
-/** What the options of every conditional write may be. */
+/** The valid options of every conditional write. */
 export const writeChecks: OptionChecks<WriteOptions<Row>> = { idempotent: "boolean", if: namesIn, ifVersion: [0, Number.MAX_SAFE_INTEGER] };
 
 /**
  * Reads `if` and `ifVersion`.
  *
- * @param kinds what the options may be, where there are more than these two
- * @param nested fields of `if` whose objects hold paths
+ * @param kinds the valid options, if there are more than these two
+ * @param nested fields of `if` whose values are objects with fields of their own
  * @throws {plan.invalidOption} @throws {schema.unknownAttribute}
  */
 export const readGuards = <Options extends WriteOptions<Row>>(

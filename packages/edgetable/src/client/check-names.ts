@@ -43,14 +43,14 @@ export const checkNames = (
 /**
  * Returns the names of a selection as they were given.
  *
- * @throws {plan.invalidOption} for no name at all
+ * @throws {plan.invalidOption} if there is no name
  */
 export const someNames = (fields: readonly string[], of: string): readonly string[] => {
   if (fields.length > 0) return fields;
   throw new EdgetableError("plan.invalidOption", `Name at least one attribute of "${of}" in select, or leave it out.`);
 };
 
-/** What reads of a definition's rows may name: its attributes and its version. Undefined where its schema does not list them. */
+/** The names that reads of a definition's rows may use: its attributes and its version. Undefined if its schema does not list them. */
 export const readNames = (definition: AnyDefinition): readonly string[] | undefined => {
   const own = attributesOf(definition);
   return own && definition.version ? [...own, VERSION] : own;
@@ -150,7 +150,7 @@ interface EdgeStep {
   readonly direction: Direction;
 }
 
-/** Why no node of these types has the edge in this direction, and what to do. */
+/** Says why no node of these types has the edge in this direction, and what to do. */
 const showWrongEnd = (driver: Driver, nodes: readonly string[], { edge, direction }: EdgeStep): string => {
   const { from, to } = edgeNamed(driver, edge);
   const named = `"${nodes.join('" or "')}"`;
@@ -182,10 +182,10 @@ export const checkEdge = (driver: Driver, nodes: readonly string[], step: EdgeSt
 };
 
 /**
- * The fields that a point read selects: those that the call names, and the version, as in a whole row: a write may be
- * conditional on it. Undefined for all.
+ * The fields that a point read selects: those that the call names and the version, because a later write may be conditional on it.
+ * Undefined for all.
  *
- * @throws {plan.invalidOption} for no field at all
+ * @throws {plan.invalidOption} if there is no field
  * @throws {schema.unknownAttribute}
  */
 export const selectedFields = (
@@ -217,9 +217,9 @@ export const selectedFields = (
 };
 
 /**
- * The selected fields of nodes of some types. Of several types, each has some of the fields; one that none has is refused.
+ * The selected fields of nodes of the given types. Each field must exist in at least one of the types.
  *
- * @throws {plan.invalidOption} for no field at all
+ * @throws {plan.invalidOption} if there is no field
  * @throws {schema.unknownAttribute}
  */
 export const nodeFields = ({ catalog }: Driver, types: readonly string[], select: readonly string[]): readonly string[] => {
@@ -247,8 +247,8 @@ export interface KeyOption {
 /**
  * The own key of an edge that a call addresses, from its options.
  *
- * @throws {schema.invalidValue} {schema.unknownAttribute} for a key that is not whole, or has more
- * @throws {plan.invalidOption} for a key that is given as if it were the options
+ * @throws {schema.invalidValue} {schema.unknownAttribute} for a key with missing or unknown fields
+ * @throws {plan.invalidOption} if the key is passed in place of the options
  */
 export const ownKey = ({ name, key: fields }: EdgeEntry, options: KeyOption): Row => {
   const given = namesIn(options);

@@ -10,7 +10,7 @@ import type { Read } from "./page-types.ts";
 
 type Found = readonly { readonly shape: Shape; readonly row: Row }[];
 
-/** What was read, without the second copy of an edge from a node to itself if the first one lies beside it. */
+/** Removes the second copy of an edge from a node to itself if the first copy was read as well. */
 const eachOnce = (catalog: Catalog, found: Found): Found => {
   const idOf = ({ shape: { definition }, row }: Found[number]): string =>
     exactText([definition, row["from"], row["to"], ...(catalog.edges[definition]?.key ?? []).map((field) => row[field])]);
@@ -23,13 +23,13 @@ const eachOnce = (catalog: Catalog, found: Found): Found => {
   return found.filter((one) => !second.has(one));
 };
 
-/** Whether an item is a node's own, one of its parts, or one of its edges: a layout may put several nodes into one partition. */
+/** True if an item is the node's own item, one of its parts or one of its edges. A layout may put several nodes into one partition. */
 const belongsTo = (entry: EndEntry, id: Row, { partitionKey }: QueryStep): ((one: Found[number]) => boolean) => {
   const text = idText(entry, id);
   return ({ shape, row }) => {
     if (shape.kind === "node") return shape.definition === entry.name && idText(entry, row) === text;
     if (shape.kind === "part") return shape.from === entry.name && idText(entry, row) === text;
-    // An edge lies at the end that its partition names last: the other one may share its first levels.
+    // An edge belongs to the end that its partition key names last. The other end may share the first levels of the key.
     const named = shape.keys[partitionKey]!.fields.findLast((field) => field.startsWith("from.") || field.startsWith("to."));
     const ends = named === undefined ? (["from", "to"] as const) : ([named.startsWith("to.") ? "to" : "from"] as const);
     return ends.some((end) => shape[end] === entry.name && idText(entry, row[end] as Row) === text);

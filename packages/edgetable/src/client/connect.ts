@@ -14,57 +14,61 @@ import { createDriver, type Driver, type DriverOptions, type Place } from "./dri
 /** How to reach the table, and how calls behave. */
 export interface ConnectOptions extends ReadingOptions {
   /**
-   * URL of the endpoint. @default as the AWS SDK finds it: AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL, `endpoint_url` of the
-   * profile; else the region's own
+   * URL of the endpoint. @default as in the AWS SDK: AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL, `endpoint_url` of the profile,
+   * else the region's endpoint
    */
   readonly endpoint?: string | undefined;
-  /** @default AWS_REGION, AWS_DEFAULT_REGION or the profile's */
+  /** @default AWS_REGION, AWS_DEFAULT_REGION, or the region of the profile */
   readonly region?: string | undefined;
   /** Name of a profile in the shared AWS configuration. */
   readonly profile?: string | undefined;
   /** @default the environment, else the AWS SDK's provider chain */
   readonly credentials?: (Credentials | (() => Promise<Credentials>)) | undefined;
-  /** Allows plain http to a machine other than this one, such as an engine in another container: nothing is encrypted. @default false */
+  /** Allows plain http, without encryption, to another machine, such as an engine in another container. @default false */
   readonly allowInsecure?: boolean | undefined;
-  /** Your own `DynamoDBClient` of `@aws-sdk/client-dynamodb`; its retries do not apply, for Edgetable repeats requests by itself. */
+  /** Your own `DynamoDBClient` of `@aws-sdk/client-dynamodb`; its retries do not apply, because Edgetable retries requests itself. */
   readonly client?: SdkClient | undefined;
   /** A transport of your own, such as `createSdkTransport(client)` from `edgetable/sdk`. */
   readonly transport?: Transport | undefined;
-  /** How requests that failed are repeated. @default 10 attempts, 25 ms before the second, up to 5 s */
+  /** How failed requests are retried. @default 10 attempts, 25 ms before the second, up to 5 s */
   readonly retry?: Partial<RetryPolicy> | undefined;
-  /** Requests under way at the same time, 1 to 1,000. @default 32 */
+  /** Maximum number of requests in flight, 1 to 1,000. @default 32 */
   readonly concurrency?: number | undefined;
-  /** Milliseconds for one attempt, 1 to 600,000. @default 10,000 */
+  /** Time limit of one attempt in milliseconds, 1 to 600,000. @default 10,000 */
   readonly requestTimeout?: number | undefined;
-  /** Milliseconds for one call, retries included, 1 to 86,400,000. @default 30,000 */
+  /** Time limit of one call, including retries, in milliseconds, 1 to 86,400,000. @default 30,000 */
   readonly deadline?: number | undefined;
-  /** Whether reads give items whose `ttl` has passed and that DynamoDB has not removed yet. @default "hide" */
+  /** Whether reads return items whose `ttl` has passed but which DynamoDB has not deleted yet. @default "hide" */
   readonly expired?: "hide" | "show" | undefined;
-  /** Is told of every request that was answered. */
+  /** Called after each answered request. */
   readonly onRequest?: ((request: SentRequest) => void) | undefined;
   /** Traces and measures what the connection does, such as `openTelemetry()` of `@edgetable/opentelemetry`. */
   readonly observer?: Observer | undefined;
   /**
-   * Seals cursors: 32 random bytes or more, as they are or as hex or base64 text, or a passphrase of 15 characters or
-   * more, which is stretched once, a fraction of a second on another thread. Of a list the first seals, and each
-   * opens, so that a secret can be replaced. @default a random one that is kept in the table and read once
+   * The secret that seals cursors: at least 32 random bytes, raw or as hex or base64 text, or a passphrase of at least 15
+   * characters. A passphrase is stretched once, which takes a fraction of a second on another thread. To replace a secret, pass a
+   * list: the first secret seals new cursors, and every secret opens existing ones. @default a random secret, stored in the table
+   * and read once
    */
   readonly cursorSecret?: CursorSecret | readonly CursorSecret[] | undefined;
   /**
-   * What a search does if its index is not complete yet, because the table is being migrated: it rejects with
-   * `plan.indexIncomplete`, or it reads another index that finds the rows, at a higher price and in that index's order, and
+   * What a search does if its index is incomplete because a migration is in progress. `refuse`: it rejects with
+   * `plan.indexIncomplete`. `avoid`: it reads another index that finds the rows, at a higher price and in that index's order, and
    * rejects only if there is none. `explain()` shows the best index all the same; iteration always rejects. @default "refuse"
    */
   readonly incompleteIndexes?: "refuse" | "avoid" | undefined;
   /** False to skip the schemas when writing. @default true */
   readonly validate?: boolean | undefined;
-  /** Whether writes are sent as transactions with a token, as `idempotent` of a call says: exact, for twice the write units. @default false */
+  /**
+   * True to send writes as transactions with a token, like the option `idempotent` of a call: retries are exact, at twice the write
+   * units. @default false
+   */
   readonly idempotent?: boolean | undefined;
-  /** What tests and measurements set: time, chance, planner rules. */
+  /** Settings for tests and benchmarks: clock, randomness, planner rules. */
   readonly advanced?: AdvancedOptions | undefined;
 }
 
-/** What tests and measurements set of a connection. */
+/** Settings of a connection for tests and benchmarks. */
 export interface AdvancedOptions {
   /** Names of planner rules to switch off. @default none */
   readonly rulesOff?: readonly string[] | undefined;
@@ -72,17 +76,17 @@ export interface AdvancedOptions {
   readonly effects?: Effects | undefined;
 }
 
-/** Sees what a connection does, to trace and measure it. An error that it throws ends the call. */
+/** Observes a connection, to trace and measure it. An error that it throws ends the call. */
 export interface Observer {
   /**
-   * Is called once, by `connect()`, which returns what it gives: the connection, or a wrapper that sees its calls.
+   * Called once, by `connect()`, which returns its result: the connection, or a wrapper that observes its calls.
    *
-   * @param place the table's name and where the connection reaches it, as far as the options say it
+   * @param place the table's name, and the endpoint and region if the options name them
    */
   readonly connection?: (<Connection extends object>(db: Connection, place: ObservedPlace) => Connection) | undefined;
-  /** Is called after each answered request, with its attempts and units. */
+  /** Called after each answered request, with its attempts and units. */
   readonly request?: ((request: SentRequest) => void) | undefined;
-  /** Is called after each request whose last attempt failed. */
+  /** Called after each request whose last attempt failed. */
   readonly failure?: ((request: FailedRequest) => void) | undefined;
 }
 
@@ -93,7 +97,7 @@ export interface ObservedPlace {
   readonly region: string | undefined;
 }
 
-/** What is asked of the AWS SDK's client. */
+/** The part of the AWS SDK's client that Edgetable uses. */
 export interface SdkClient {
   readonly send: (command: never, options?: never) => Promise<unknown>;
 }
@@ -101,7 +105,7 @@ export interface SdkClient {
 /** A secret that seals cursors: random bytes, such bytes as hex or base64 text, or a passphrase. */
 export type CursorSecret = string | Uint8Array;
 
-// Bytes of a secret that cannot be guessed; characters of a passphrase: NIST SP 800-63B-4, section 3.1.1.2.
+// The minimum length of a random secret in bytes, and of a passphrase in characters (NIST SP 800-63B-4, section 3.1.1.2).
 const RANDOM_BYTES = 32;
 const PASSPHRASE = 15;
 const MAKES_ONE = `node -p 'crypto.randomBytes(32).toString("base64url")'`;
@@ -132,7 +136,7 @@ const placeOf = ({ transport, client, ...options }: ConnectOptions): Place | und
 const PLACES = ["transport", "client", "endpoint", "region", "profile", "credentials"] as const;
 
 const transportOf = (options: ConnectOptions): Transport => {
-  // The others would be ignored: a program for a local engine would write to another table.
+  // If these were ignored, a program for a local engine would write to another table.
   const [given, ignored] = PLACES.filter((name) => options[name] !== undefined);
   if (ignored && (given === "transport" || given === "client"))
     throw new EdgetableError("plan.invalidOption", `${given} and ${ignored} exclude each other. Leave one out.`, {
@@ -145,7 +149,7 @@ const transportOf = (options: ConnectOptions): Transport => {
     : createLeanTransport(placeOf(options));
 };
 
-// Asked for until it is known.
+// Reads the secret with each call until it is known.
 const secretInTable = (session: Session): Pick<DriverOptions, "cursorSecret" | "secretRequests" | "forgetSecret"> => {
   const known = new SharedAnswer<Secrets | undefined>();
   const cursorSecret: Driver["cursorSecret"] = async (context, makes) => {
@@ -158,7 +162,7 @@ const secretInTable = (session: Session): Pick<DriverOptions, "cursorSecret" | "
       const secrets = await known.get(read, context);
       if (secrets) return secrets;
       known.forget();
-      // Another call found none where this one has to make one.
+      // An earlier call found no secret and did not create one; this call has to.
       if (!makes) return undefined;
     }
   };
@@ -202,7 +206,7 @@ const connectChecks: OptionChecks<ConnectOptions> = {
 };
 
 /**
- * Opens a connection's shared middle.
+ * Opens the driver of a connection: everything that its calls share.
  *
  * @throws {plan.invalidOption} when an option is out of its range
  */

@@ -4,10 +4,10 @@ import type { FieldType, NewField } from "./field-types.ts";
 /** Records of a CSV file, as a parser gives them: lists of texts, the header first. */
 export type CsvRecords = Iterable<readonly string[]> | AsyncIterable<readonly string[]>;
 
-/** Begins to read a CSV file from its start. An import calls it twice: to plan, and to write. */
+/** Starts to read a CSV file from its beginning. An import calls it twice: to plan and to write. */
 export type CsvSource = readonly (readonly string[])[] | (() => CsvRecords);
 
-/** A new field whose choices, if none are given, are those of the file. */
+/** A new field. Its choices default to the values in the file. */
 export type CsvField = NewField | { readonly name: string; readonly type: "choice" | "choices"; readonly required?: boolean };
 
 /** Where the cells of a column go: an attribute, a field (`field:` and its id), a new field, or nowhere (null). */
@@ -15,7 +15,7 @@ export type CsvTarget<Attribute extends string> = Attribute | `field:${string}` 
 
 /** How far an import has come. */
 export interface CsvProgress {
-  /** Records read: all of them twice, first to plan and then to write. */
+  /** Records read so far. Each record is read twice: once to plan and once to write. */
   readonly step: "plan" | "write";
   readonly rows: number;
   readonly requests: number;
@@ -30,21 +30,21 @@ export interface CsvImportOptions<Attribute extends string> {
   readonly columns?: Readonly<Record<string, CsvTarget<Attribute>>> | undefined;
   /** True to return the plan and write nothing. @default false */
   readonly dryRun?: boolean | undefined;
-  /** What happens if rows do not fit: nothing at all is written, or the others are. @default "refuse" */
+  /** What happens if rows do not fit. `refuse`: nothing is written. `skip`: the other rows are written. @default "refuse" */
   readonly unfit?: "refuse" | "skip" | undefined;
-  /** Whether an empty cell keeps the value that an existing row has, or removes it. @default "keep" */
+  /** Whether an empty cell keeps or removes the value of an existing row. @default "keep" */
   readonly empty?: "keep" | "remove" | undefined;
-  /** Rows that are written at the same time, 1 to 100. @default 16 */
+  /** Rows written in parallel, 1 to 100. @default 16 */
   readonly concurrency?: number | undefined;
   /** Called after each 100 records. */
   readonly onProgress?: ((progress: CsvProgress) => void) | undefined;
-  /** Milliseconds after which an import whose process died may be resumed, 100 to 600,000. @default 10,000 */
+  /** Milliseconds until another process may resume an import whose process died, 100 to 600,000. @default 10,000 */
   readonly lease?: number | undefined;
 }
 
-/** A column of a CSV file, and what becomes of its cells. */
+/** A column of a CSV file and where its cells go. */
 export interface CsvColumn {
-  /** As the header has it. */
+  /** Its name in the header. */
   readonly column: string;
   readonly to: "attribute" | "field" | "newField" | "ignored";
   /** The name of the attribute or field. */
@@ -55,19 +55,19 @@ export interface CsvColumn {
   readonly type?: FieldType;
   /** True if the type was inferred from the values. */
   readonly inferred?: boolean;
-  /** The choices of a new field, in the order in which the file has them first. */
+  /** The choices of a new field, in the order of their first occurrence in the file. */
   readonly choices?: readonly string[];
   /** Cells that are not empty. */
   readonly values: number;
-  /** The first of them. */
+  /** The first of these cells. */
   readonly example?: string;
 }
 
 /** Something that does not fit: a cell, or a whole row. */
 export interface CsvMisfit {
-  /** The record's place in the file, from 1; the header is not counted. */
+  /** Position of the record in the file, from 1, without the header. */
   readonly record: number;
-  /** The id of the row, where it has one. */
+  /** The id of the row, if it has one. */
   readonly row?: Readonly<Record<string, unknown>>;
   /** The column; undefined if the whole row does not fit. */
   readonly column?: string;
@@ -89,7 +89,7 @@ export interface CsvImport {
   readonly created: number;
   /** Rows that existed. */
   readonly changed: number;
-  /** Rows that do not fit, and the first 100 misfits. */
+  /** The number of rows that do not fit, and the first 100 misfits. */
   readonly unfit: number;
   readonly misfits: readonly CsvMisfit[];
   /** False for a dry run. */
@@ -99,15 +99,15 @@ export interface CsvImport {
 
 /** How a grid is written as CSV. */
 export interface CsvExportOptions {
-  /** Rows that are read at a time, 1 to 1,000. @default 100 */
+  /** Rows per page, 1 to 1,000. @default 100 */
   readonly page?: number | undefined;
   /** One character, not a quote and not a line break. @default "," */
   readonly delimiter?: string | undefined;
   /** False to leave out the header. @default true */
   readonly header?: boolean | undefined;
   /**
-   * `escape`: a text that a spreadsheet may run as a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return)
-   * gets an apostrophe before it, and is no longer read back as it was. @default "keep"
+   * `escape`: a text that a spreadsheet may run as a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return) is
+   * prefixed with an apostrophe, and is then no longer read back unchanged. @default "keep"
    */
   readonly formulas?: "keep" | "escape" | undefined;
   readonly signal?: AbortSignal | undefined;

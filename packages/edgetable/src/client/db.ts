@@ -28,42 +28,42 @@ import { transactOf } from "./write-call.ts";
 import type { Walks } from "./walk-types.ts";
 import type { Transact } from "./write-types.ts";
 
-/** Members of a connection that are no node, edge or part. */
+/** The members of a connection other than its nodes, edges and parts. */
 export interface DbMembers {
-  /** The model, resolved: what every plan is made from. */
+  /** The resolved model, from which every plan is made. */
   readonly catalog: Catalog;
   /** Creates, compares and deletes the table. */
   readonly table: TableAdmin;
   /**
-   * Makes several writes in one transaction of at most 100 items: all of them, or none. One request, at twice the
-   * units; the outcome has one of its own for each call.
+   * Makes several writes in one transaction of at most 100 items: either all of them happen, or nothing. One request, at twice the
+   * units. The outcome contains one outcome for each call.
    */
   readonly transact: Transact;
-  /** Puts and deletes many things, each alone and unchecked, 25 a request. */
+  /** Puts and deletes many items, each by itself and unchecked, 25 per request. */
   readonly batch: Batch;
-  /** Jobs whose state is in the table: what a process left behind is found and resumed here. */
+  /** Jobs whose state is in the table: lists them, and resumes those that a process left behind. */
   readonly jobs: Jobs;
-  /** Moves the items of sharded indexes to where writers put them now. */
+  /** Moves the items of sharded indexes to the shards where writers now put them. */
   readonly reshard: Reshard;
-  /** Brings the table to follow a changed model, while programs read and write it. */
+  /** Brings the table in line with a changed model, while programs read and write it. */
   readonly migrations: Migrations;
-  /** Stops jobs that are under way as their signals do, so that they give back their leases, then gives back sockets. Calls after it fail. */
+  /** Stops running jobs as their signals would, so that they release their leases, and then closes the sockets. Later calls fail. */
   close(): Promise<void>;
 }
 
-/** One part at the ends of edges, by its id with that of its node, not yet read. */
+/** A handle on one part at the ends of edges, by its id and that of its node. Nothing is read yet. */
 type PartHandle<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> = Pick<
   NodeHandle<N, E, P, Name>,
   "get" | "out" | "in" | "both" | "has"
 > &
   Walks<N, E, Name>;
 
-/** What `db.<part>` is beside its calls: a function that gives handles, where edges lead to the part. */
+/** If edges lead to a part, `db.<part>` is also a function that returns handles. */
 type PartHandles<N extends Nodes, E extends Edges, P extends Parts, Name> = Name extends keyof N & E[keyof E]["~from" | "~to"]
   ? (id: N[Name]["~types"]["id"]) => PartHandle<N, E, P, Name & string>
   : unknown;
 
-/** The members of a connection that are of the model. */
+/** The members of a connection for the nodes, edges and parts of the model. */
 type DbKinds<N extends Nodes, E extends Edges, P extends Parts, V extends Nodes = Ends<N, P>> = {
   readonly [Name in keyof N & keyof V & string]: NodeApi<V, E, P, Name>;
 } & {
@@ -80,23 +80,22 @@ type DbKinds<N extends Nodes, E extends Edges, P extends Parts, V extends Nodes 
 export type Db<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = any> = DbKinds<N, E, P> &
   DbMembers & {
     /**
-     * Loads rows in bulk, from any iterable, as a resumable job where it is given a name: 25 puts a request, and
-     * what guards a unique value or a limit in transactions. A row that does not fit is named in the report, and the
-     * rest goes on.
+     * Loads rows in bulk from any iterable, as a resumable job if it has a name: 25 puts per request, and transactions for rows
+     * with unique values or limits. The report names rows that do not fit; the load continues with the others.
      */
     readonly load: Load<LoadRow<N, E, P>>;
-    /** Reads the whole table, in rows that `load` takes. The one call that scans the table. */
+    /** Reads the whole table, as rows that `load` accepts. No other read scans the table. */
     readonly scan: ScanTable<ScanRow<N, E, P>>;
     /** Finds nodes, edges or parts by their values, in a declared index. */
     readonly find: Find<N, E, P, Indexed>;
     readonly as: As<N, E, P, Indexed>;
   };
 
-// What a tenant's program leaves out: its connection fills it in.
+// Without the tenant's field, which the connection fills in.
 type Without<Types, Field extends PropertyKey> = {
   readonly [Member in keyof Types]: Member extends "id" | "input" | "changes" ? Omit<Types[Member], Field> : Types[Member];
 };
-/** The definitions of a model as a tenant's program meets them. */
+/** The definitions of a model as a tenant's program sees them. */
 type OfTenant<Definitions, Field extends PropertyKey> = {
   readonly [Name in keyof Definitions]: {
     readonly [Member in keyof Definitions[Name]]: Member extends "~types"
@@ -109,14 +108,14 @@ type IdOf<N extends Nodes> = N[keyof N]["~types"]["id"];
 type IdField<Id> = Id extends unknown ? keyof Id : never;
 type IdValue<Id, Field> = Id extends unknown ? (Field extends keyof Id ? Id[Field] : never) : never;
 
-/** The calls of a tenant's connection: those of a connection without the ones for the whole table. */
+/** The calls of a tenant's connection: all calls except those for the whole table. */
 type TenantCalls<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string> = DbKinds<N, E, P> &
   Pick<DbMembers, "catalog" | "transact" | "batch" | "jobs"> & {
     readonly load: Load<LoadRow<N, E, P>>;
     readonly find: Find<N, E, P, Indexed>;
   };
 
-/** A connection that is one tenant's, from `db.as`. */
+/** A connection for one tenant, from `db.as`. */
 export type TenantDb<
   N extends Nodes,
   E extends Edges,
@@ -130,14 +129,14 @@ export type TenantDb<
 // oxlint-disable-next-line typescript/no-explicit-any -- whatever its indexes hold
 export interface As<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = any> {
   /**
-   * A connection that is one tenant's, over this one's sockets: it fills the given id fields in, and refuses each request
-   * that names a partition of another tenant before it is sent. Its searches read indexes that begin with the tenant only.
-   * It has no call for the whole table, and it ends with this connection. See docs/tenancy.md.
+   * Returns a connection for one tenant over the sockets of this one. It fills in the given id fields, and refuses each request
+   * that names a partition of another tenant before it is sent. Its searches only read indexes whose keys begin with the tenant. It
+   * has no calls for the whole table, and it closes with this connection. See docs/tenancy.md.
    *
    * @param tenant id fields by which partition keys begin, and their values
-   * @throws {plan.unsupported} from a call, when a key that it needs does not begin with the tenant
+   * @throws {plan.unsupported} from a call, if a key that it needs does not begin with the tenant
    * @throws {request.otherTenant} from a call that names another tenant's item
-   * @throws {plan.invalidOption} from a call, when no node's id has the field
+   * @throws {plan.invalidOption} from a call, if no node's id contains the field
    */
   <Field extends IdField<IdOf<N>>>(tenant: { readonly [One in Field]: IdValue<IdOf<N>, One> }): TenantDb<N, E, P, Field, Indexed>;
 }
@@ -152,7 +151,10 @@ export const createDb = <N extends Nodes, E extends Edges, P extends Parts, Inde
   return observer?.connection?.(db, { table: catalog.table, endpoint, region }) ?? db;
 };
 
-/** Makes connections of tenants, each of whose requests is checked. Programs ask for one with each call: the last ones are kept. */
+/**
+ * Makes connections for tenants, and checks each of their requests. Programs call `db.as` before each call, so up to 100
+ * connections are kept.
+ */
 const asOf = (driver: Driver): ((tenant: Row) => object) => {
   const { session, catalog } = driver;
   const known = new Map<string, object>();
@@ -163,9 +165,9 @@ const asOf = (driver: Driver): ((tenant: Row) => object) => {
     const name = exactText(given);
     const send: Session["send"] = async (...request) =>
       (await (guard ??= import("../executor/tenant-guard.ts"))).sendAs(session, tenant, request);
-    // Only the connection that it was made from closes the sockets.
+    // Only the original connection closes the sockets.
     const close = async (): Promise<void> => undefined;
-    // Plans have no values: all tenants share them.
+    // Plans contain no values, so all tenants share them.
     plan ??= plannerOf({ ...catalog, tenant }, driver.rulesOff);
     const db = known.get(name) ?? dbOf({ ...driver, plan, catalog: { ...catalog, tenant }, session: { ...session, tenant, send, close } });
     if (known.size > 99) known.clear();

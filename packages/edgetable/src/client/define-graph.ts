@@ -9,7 +9,7 @@ import { createDb, type Db } from "./db.ts";
 import type { EdgeRow, Edges, Nodes, PartRow, Parts } from "./graph-types.ts";
 import type { FoundRow, KindNames } from "./search-types.ts";
 
-/** A sentence for each end of an edge that is neither a node type nor a part, and for an order that lacks its format. */
+/** An error message, as a type, for each end of an edge that is neither a node type nor a part, and for an `orderBy` without its format. */
 type EdgeCheck<Known, E extends AnyEdge> = E["~from" | "~to"] extends Known
   ? [E["~disorder"]] extends [never]
     ? unknown
@@ -26,7 +26,7 @@ type PartsCheck<N extends Nodes, P extends Parts> = {
 
 type EntryOf<Row> = IndexEntry<OrderOf<Row>, keyof Row & string>;
 
-/** The attributes that an index may use of a definition. */
+/** The attributes of a definition that an index may use. */
 type IndexedBy<N extends Nodes, E extends Edges, P extends Parts, Name> = Name extends keyof N
   ? EntryOf<N[Name]["~types"]["row"]>
   : Name extends keyof E
@@ -56,15 +56,15 @@ export interface Graph<N extends Nodes, E extends Edges, P extends Parts, Indexe
   connect(options?: ConnectOptions): Db<N, E, P, Indexed>;
 }
 
-/** Any graph: for tools that take any model. */
+/** Any graph, for tools that accept any model. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every graph satisfies
 export type AnyGraph = Graph<any, any, any>;
 
 type Kinds<G extends AnyGraph> = KindNames<G["~types"]["nodes"], G["~types"]["edges"], G["~types"]["parts"]>;
 
 /**
- * The row of a node, edge or part type of a graph, as reads return it: with its version, its times and its derived attributes;
- * of an edge with its ends, of a part with the id of its node.
+ * The row of a node, edge or part type of a graph, as reads return it, with its version, times and derived attributes. The row of
+ * an edge includes its ends, that of a part the id of its node.
  */
 export type RowOf<G extends AnyGraph, Kind extends Kinds<G>> = FoundRow<
   G["~types"]["nodes"],
@@ -98,7 +98,10 @@ export const defineGraph = <
    */
   readonly indexes?: Readonly<Record<string, ValueIndex<IndexEntries<NoInfer<N>, NoInfer<E>, NoInfer<P>, Indexed>>>>;
   readonly layout?: L;
-  /** Stream, deletion protection and point-in-time recovery of the table: a new table has them, a migration sets them. @default left as they are */
+  /**
+   * Stream, deletion protection and point-in-time recovery of the table: a new table gets them, and a migration changes them.
+   * @default unchanged
+   */
   readonly settings?: TableSettings;
 }): Graph<N, E, P, L extends Layout ? string : Indexed | ""> => {
   const catalog = assertModel(withVerbatim(withFields(definition as GraphDefinition)));

@@ -6,10 +6,10 @@ import { asWriteCall, loadWriteExplanation, writeCall, type WriteDriver } from "
 import type { DeleteCall, DeleteOptions, JobHandle, WriteExplanation } from "./write-types.ts";
 import type { Row } from "../util/row.ts";
 
-// Loaded by the first deletion that takes edges or parts along.
+// Loaded by the first deletion that also deletes edges or parts.
 const loadJobs = async () => import("./run-jobs.ts");
 
-/** A call that deletes a node with everything that goes with it. */
+/** A call that deletes a node with its parts and cascading edges. */
 export const deleteCall = <R>(driver: WriteDriver, write: DeleteWrite, options: DeleteOptions<Row> = {}): DeleteCall<R> => {
   if (cascades(driver.catalog, write.name)) {
     const asked = { write, options };

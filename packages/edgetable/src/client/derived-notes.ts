@@ -21,7 +21,7 @@ const listText = (names: readonly string[]): string => {
 
 export const unitsText = (units: number, kind: "read" | "write" = "write"): string => `${units} ${kind} ${units === 1 ? "unit" : "units"}`;
 
-/** What changing some attributes of an item is predicted to take, with the index keys that hold them. */
+/** The predicted units of changing some attributes of an item, including the index keys that contain them. */
 const changedUnits = (catalog: Catalog, shape: Shape, names: readonly string[], transaction: boolean): number => {
   const set: Record<string, Item[string]> = {};
   for (const [attribute, template] of Object.entries(shape.keys))
@@ -85,7 +85,7 @@ const aggregateNotes = (catalog: Catalog, { node, place, facts }: Touched, each 
   return notes;
 };
 
-/** The edges between the same two nodes that summarize an edge which is written. */
+/** The edges that summarize the written edge: they join the same two nodes. */
 const summaryNotes = (catalog: Catalog, summaries: readonly Summary[]): readonly string[] => {
   const edges = new Set(summaries.map(({ fact }) => fact.edge));
   return [...edges].flatMap((name) => {
@@ -105,7 +105,7 @@ const summaryNotes = (catalog: Catalog, summaries: readonly Summary[]): readonly
   });
 };
 
-/** The attributes that an edge or part has from the nodes that it is tied to. */
+/** The attributes that an edge or part copies from the nodes at its ends, or from its node. */
 const copyNotes = (catalog: Catalog, subject: Tied): readonly string[] => {
   const notes: string[] = [];
   for (const end of ["from", "to"] as const) {
@@ -119,7 +119,7 @@ const copyNotes = (catalog: Catalog, subject: Tied): readonly string[] => {
   return notes;
 };
 
-/** The edges and parts that have a copy of what a write changes of their node. */
+/** The edges and parts that copy an attribute which a write of their node changes. */
 const spreadNotes = (catalog: Catalog, node: string, changes: Changes | undefined): readonly string[] => {
   const places = new Map<string, { readonly onto: CopyFact["onto"]; readonly end: "from" | "to"; readonly copies: CopyFact[] }>();
   for (const copy of catalog.facts.copies) {
@@ -150,7 +150,7 @@ const spreadNotes = (catalog: Catalog, node: string, changes: Changes | undefine
 const notesOfTied = (catalog: Catalog, subject: Tied, write: LogicalWrite): readonly string[] => {
   const changes = write.kind === "relink" || write.kind === "update" ? write.changes : undefined;
   const isTouched = (fields: readonly string[]): boolean => !changes || fields.some((field) => isChanged(changes, field));
-  // The row, as far as the write gives it: it may be known to count for nothing.
+  // The row as far as the write gives it: this may show that it does not count.
   let row: Row | undefined;
   if (write.kind === "create") ({ row } = write);
   else if (write.kind === "link") row = { ...write.row, from: write.from.id, to: write.to.id };
@@ -173,7 +173,7 @@ const notesOfTied = (catalog: Catalog, subject: Tied, write: LogicalWrite): read
   ];
 };
 
-/** What of other rows follows from writes, and what that is predicted to take. */
+/** Notes on how writes change derived attributes of other rows, with the predicted units. */
 export const derivedNotes = (catalog: Catalog, writes: readonly LogicalWrite[]): readonly string[] => {
   if (!hasFacts(catalog)) return [];
   return writes.flatMap((given) => {
@@ -186,7 +186,10 @@ export const derivedNotes = (catalog: Catalog, writes: readonly LogicalWrite[]):
   });
 };
 
-/** What follows from the edges that go with a node, each by itself: at their other ends, for what the node keeps goes with it. */
+/**
+ * The derived attributes that change when edges are deleted with a node. Only those at the other ends count, because the node's own
+ * are deleted with it.
+ */
 export const cascadeNotes = (catalog: Catalog, { name }: DeleteWrite): readonly string[] => {
   const typed = (types: readonly string[]): EndId => ({ type: types[0] ?? "", id: {} });
   const notes = cascadeEnds(catalog, name).flatMap(({ entry, direction }) => {

@@ -12,34 +12,34 @@ import type { LeanTransportOptions } from "../transport/lean/lean-transport.ts";
 const DEFAULT_DEADLINE = 30_000;
 const MAX_PLANS = 2000;
 
-/** What every part of a connection shares. */
+/** Everything that the calls of a connection share. */
 export interface Driver {
   readonly session: Session;
   readonly catalog: Catalog;
   readonly validates: boolean;
-  /** Whether a search may read another index than one that is not complete. */
+  /** True if a search may read another index in place of an incomplete one. */
   readonly avoidsIndexes: boolean;
-  /** Whether writes that do not say otherwise are sent with a token. */
+  /** True if writes are sent with a token by default. */
   readonly idempotent: boolean;
-  /** Whether rows of some types are parsed by their schemas where they are read. */
+  /** True if the schemas of some types parse their rows on reads. */
   readonly parses: boolean;
   /** Names of planner rules that are switched off. */
   readonly rulesOff: ReadonlySet<string>;
   /**
-   * The plan of a form of call: made once, then looked up by its signature.
+   * Returns the plan of a form of call. It is made once and then looked up by the form.
    *
-   * @param planners what plans of this kind need
+   * @param planners the parts of the planner that this kind of plan needs
    */
   plan(signature: string, logical: () => LogicalPlan, planners?: Planners): ReadPlan;
-  /** What a call with checked options brings along. */
+  /** Returns the context of a call with checked options. */
   context(options: RunOptions): CallContext;
-  /** The secret that seals cursors; undefined where there is none yet, and none is to be made. */
+  /** Returns the secret that seals cursors; undefined if there is none yet and none may be created. */
   cursorSecret(context: CallContext, makes: boolean): Promise<Secrets | undefined>;
-  /** The most requests that the secret will take: none once it is known. */
+  /** The maximum number of requests that reading the secret takes; 0 once it is known. */
   secretRequests(): number;
-  /** Lets go of a secret that went with its table. */
+  /** Forgets the secret when its table is deleted. */
   forgetSecret(): void;
-  /** Where the table's stream is reached; undefined for a transport or client of the user's own. */
+  /** The endpoint of the table's stream; undefined if the user passed a transport or client. */
   readonly place: Place | undefined;
 }
 
@@ -53,23 +53,23 @@ export interface DriverOptions {
   readonly validates: boolean;
   readonly avoidsIndexes?: boolean | undefined;
   readonly deadline: number | undefined;
-  /** Whether items that have expired are shown until DynamoDB removes them. */
+  /** True if reads return expired items until DynamoDB deletes them. */
   readonly expired?: "hide" | "show" | undefined;
   readonly reading?: ReadingOptions | undefined;
   readonly cursorSecret: Driver["cursorSecret"];
-  /** The most requests that it takes. @default 0 */
+  /** The maximum number of requests that it takes. @default 0 */
   readonly secretRequests?: number | undefined;
   readonly forgetSecret?: Driver["forgetSecret"] | undefined;
   readonly place?: Place | undefined;
 }
 
-/** Plans reads, each form of a call once. */
+/** Makes a planner that plans each form of a read once. */
 export const plannerOf = (catalog: Catalog, off: ReadonlySet<string>): Driver["plan"] => {
   const plans = new Map<string, ReadPlan>();
   return (signature, logical, planners) => {
     const known = plans.get(signature);
     if (known) return known;
-    // Forms of calls stand in the program's text and are few; a program that makes them up must not fill the memory.
+    // A program's source contains few forms of calls. A program that generates new forms must not fill the memory.
     if (plans.size >= MAX_PLANS) plans.clear();
     const plan = planRead(catalog, logical(), { off, ...planners });
     plans.set(signature, plan);
@@ -77,7 +77,7 @@ export const plannerOf = (catalog: Catalog, off: ReadonlySet<string>): Driver["p
   };
 };
 
-/** The shared middle of one connection. */
+/** Makes the driver of a connection. */
 export const createDriver = (options: DriverOptions): Driver => {
   const { session } = options;
   const off = new Set(options.rulesOff);
@@ -114,17 +114,17 @@ export const createDriver = (options: DriverOptions): Driver => {
   };
 };
 
-// Registered, because a program may load one entry of the package as ESM and another one as CommonJS.
+// A registered symbol, because a program may load one entry of the package as ESM and another as CommonJS.
 const DRIVER = Symbol.for("edgetable.driver");
 
-/** Gives a connection its shared middle, for the other entries of the package. */
+/** Attaches the driver to a connection, for the other entries of the package. */
 export const withDriver = <Connection extends object>(db: Connection, driver: Driver): Connection =>
   Object.defineProperty(db, DRIVER, { value: driver });
 
 /**
- * The shared middle of a connection.
+ * The driver of a connection.
  *
- * @throws {plan.invalidOption} for anything else than a connection
+ * @throws {plan.invalidOption} for anything but a connection
  */
 export const driverOf = (db: object): Driver => {
   const driver = (db as { readonly [DRIVER]?: Driver } | null)?.[DRIVER];

@@ -13,9 +13,9 @@ import { filteredCall, findNode, readCall } from "./read-call.ts";
 import type { Read } from "./page-types.ts";
 
 /**
- * One end of an edge's row: the node's id, with its type where several may stand there.
+ * One end of an edge's row: the node's id, with its type if the end may have several types.
  *
- * @param types the node types that may stand at this end
+ * @param types the node types that this end may have
  */
 export const endRow = (catalog: Catalog, types: readonly string[], given: Row): Row => {
   const { type, id } = checkEnd(catalog, types, given);
@@ -52,7 +52,7 @@ interface GetManyOptions extends GetOptions {
   readonly where?: Row;
 }
 
-/** The valid values of the options by which one edge is looked for. */
+/** The valid values of the options of a read of one edge. */
 export const edgeOptions: OptionChecks<HasOptions> = { ...consistentOption, key: namesIn };
 const getOptions: OptionChecks<GetOptions> = { ...edgeOptions, select: undefined };
 const getManyOptions: OptionChecks<GetManyOptions> = { ...getOptions, where: namesIn };
@@ -69,7 +69,7 @@ export const edgeReads = (driver: Driver, entry: EdgeEntry): Record<string, unkn
     for (const shape of entry.shapes) if (attributes) checkOnCopy(shape, attributes);
     return attributes;
   };
-  // An edge has its ends, whatever is selected.
+  // A row of an edge always contains its ends, whatever is selected.
   const only = (fields: readonly string[] | undefined, row: Row): Row => (fields ? onlySelected(["from", "to", ...fields], row) : row);
   const get = (from: Row, to: Row, options: GetOptions = {}): Read<Row | undefined> => {
     const rows = [Object.assign({}, ownKey(entry, options), ends(from, to))];

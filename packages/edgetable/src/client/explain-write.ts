@@ -35,7 +35,7 @@ const explainFound = (catalog: Catalog, found: Omit<ExplainRequest, "livingAt">)
     writeUnits: 0,
   }));
 
-/** The reads before writes: several items by one BatchGetItem for each 100, what is searched or listed by Queries of its own. */
+/** The reads before writes: one BatchGetItem for each 100 items, and a Query for each search or list. */
 const explainNeeds = (catalog: Catalog, reads: readonly ReadNeed[]): readonly ExplainedWriteRequest[] => {
   const requests: ExplainedWriteRequest[] = [];
   const gets: (ReadNeed & { readonly kind: "get" })[] = [];
@@ -44,7 +44,7 @@ const explainNeeds = (catalog: Catalog, reads: readonly ReadNeed[]): readonly Ex
     if (need.kind === "get") gets.push(need);
     else if (need.kind === "find") requests.push({ operation: "Query", input: encodeNeededQuery(catalog, need), ...units });
     else if (need.kind === "list") requests.push(...explainFound(catalog, { ...planList(catalog, need), limit: LISTED }));
-    // Edges are counted after a read has shown that their counter is not there, and here nothing was read.
+    // Edges are only counted if a read shows that their counter is missing. An explanation reads nothing.
   }
   for (let at = 0; at < gets.length; at += BATCH_GET_KEYS) {
     const some = gets.slice(at, at + BATCH_GET_KEYS);
@@ -95,7 +95,7 @@ const transactionNote = ({ items }: Ready): string | undefined => {
   return reasons.size === 0 ? undefined : `a transaction, for twice the write units: it takes along ${[...reasons].join(", ")}`;
 };
 
-/** What a write requires of an item, as its plan says, and what it costs where that is missing. */
+/** Says what a write requires of an item, and what it costs if the requirement is not met. */
 const requirementNote = (attribute: string, item: WriteItem): string => {
   if (attribute === COUNT)
     return "requires that the counters of the nodes' edges are there; where one is missing (a node's first edge, or a rule younger than its edges), the edges are counted by a Query, and the transaction is sent again";
@@ -137,7 +137,7 @@ const costOf = (requests: readonly ExplainedWriteRequest[]): WriteExplanation["c
   return cost;
 };
 
-/** Explains writes: pure, from the calls' values. */
+/** Explains writes from their values. Pure. */
 export const explainWrites = (
   catalog: Catalog,
   writes: readonly LogicalWrite[],
@@ -167,7 +167,7 @@ export const explainDeletion = (catalog: Catalog, write: DeleteWrite, { indexLag
   for (const sweep of [...plan.sweeps, ...plan.parts.map(({ found }) => found)])
     requests.push(...explainFound(catalog, { plan: sweep.plan, binding: { row: sweep.row, values: [] } }));
   const notes: string[] = [];
-  // What the node itself needs. A node that is marked is read by the transaction that marks it.
+  // The items that the node itself needs. The transaction that marks a node also reads it.
   const own = plan.marks ? undefined : planWrites(catalog, [write], {});
   if (own?.kind === "needs") {
     requests.push(...explainNeeds(catalog, own.reads));

@@ -23,45 +23,45 @@ import type { Catalog } from "../schema/catalog.ts";
 import { defined } from "../util/invariant.ts";
 import type { Row } from "../util/row.ts";
 
-/** One request of an explained call; `after` says what a dependent request takes its keys from. */
+/** One request of an explained call. If it depends on another request, `after` names the source of its keys. */
 export interface ExplainedRequest {
   readonly operation: string;
   readonly input: unknown;
-  /** How often it is predicted to be sent. */
+  /** How many times it is expected to be sent. */
   readonly times: number;
   readonly readUnits: number;
   readonly after?: string;
-  /** The partition keys to which it is sent, once each, where a sharded index spreads the items over several. */
+  /** If a sharded index spreads the items over several partitions: their keys. The request is sent once to each. */
   readonly partitions?: readonly string[];
 }
 
-/** What a read will do, without doing it. The same plan object is what runs. */
+/** What a read will do. Nothing is sent; the call runs this same plan object. */
 export interface ReadExplanation {
   readonly kind: "read";
-  /** What the call asks, in graph words, before any rule: the plan from which `plan` was made. */
+  /** The logical plan, before any rule, from which `plan` was made. */
   readonly logical?: LogicalPlan;
   readonly plan: ReadPlan;
   readonly requests: readonly ExplainedRequest[];
   readonly consistency: "strong" | "eventual";
   /** Predicted from the model's `expect`, else from 10 edges at a node and 200 bytes an item. */
   readonly cost: { readonly requests: number; readonly readUnits: number };
-  /** Of a search: other indexes that serve it, the cheapest first, with their predicted prices. */
+  /** The other indexes that serve a search, the cheapest first, with their predicted prices. */
   readonly alternatives?: readonly Alternative[];
   readonly notes: readonly string[];
 }
 
-/** What of a call a Query follows from. */
+/** The parts of a call that determine a Query. */
 type Asked = Pick<ExplainRequest, "binding" | "limit" | "plan" | "livingAt">;
 
 interface Reading {
   /** The items of the first request; undefined for as many as a page holds. */
   readonly first: number | undefined;
-  /** Items that are read in all, and by how many requests at least. */
+  /** The total number of items read, and the minimum number of requests. */
   readonly items: number;
   readonly requests: number;
 }
 
-/** What is read of one partition that is expected to hold so many items, to find so many rows: as the read loops go on. */
+/** Predicts how much of one partition is read, for an expected number of items and a wanted number of rows, as the read loops proceed. */
 const readingOf = (catalog: Catalog, step: QueryStep, { plan, limit }: Asked, share = 1): Reading => {
   const expected = step.expect.rows * share;
   if (limit === undefined) return { first: undefined, items: expected, requests: 1 };
@@ -78,7 +78,7 @@ const readingOf = (catalog: Catalog, step: QueryStep, { plan, limit }: Asked, sh
   return { first, items: Math.min(read, expected), requests };
 };
 
-/** How many partitions a merged read asks, side by side: each for its share of the rows. */
+/** The number of partitions that a merged read queries in parallel, each for its share of the rows. */
 export const lanesOf = (catalog: Catalog, { plan, binding }: Pick<Asked, "plan" | "binding">): number =>
   plan.sources.reduce((sum, step) => sum + (step.kind === "query" && step.scatter ? partitionsOf(catalog, step, binding).length : 1), 0);
 
@@ -101,7 +101,7 @@ const explainScatter = (catalog: Catalog, step: QueryStep, asked: Asked): Explai
   };
 };
 
-/** The Queries of a step; undefined where its bounds contradict each other, for then it sends none. */
+/** The Queries of a step; undefined if its bounds contradict each other, because then it sends no request. */
 const explainQuery = (catalog: Catalog, step: QueryStep, asked: Asked): ExplainedRequest | undefined => {
   if (step.scatter || asked.plan.merged) return explainScatter(catalog, step, asked);
   const { first, items, requests } = readingOf(catalog, step, asked);
@@ -159,7 +159,7 @@ const notesOf = (catalog: Catalog, { plan, limit, binding }: ExplainRequest): re
     if (source.discards) notes.push("also reads items of other kinds in the same key range, and leaves them out");
   }
   if (plan.filter) notes.push(`checks ${[...new Set(pathsOf(plan.filter.conditions))].join(", ")} in memory`);
-  // Two sources may give the same note.
+  // Two sources may have the same note.
   return [...new Set(notes)];
 };
 
@@ -174,7 +174,7 @@ export interface ExplainRequest {
   readonly livingAt: number | undefined;
 }
 
-/** The read of a unique value's marker, then that of the node which it names. */
+/** Explains a read by a unique value: of the marker, then of the node that it names. */
 const explainMarker = (catalog: Catalog, marker: MarkerStep, { plan, binding }: ExplainRequest): readonly ExplainedRequest[] => {
   const { node, attribute: field } = marker;
   const key = defined(markerKey(catalog, { node, field }, { [field]: binding.values[0] }), "the key of a marker");
@@ -214,7 +214,7 @@ const explainSteps = (catalog: Catalog, request: ExplainRequest): readonly Expla
     };
   });
 
-/** Explains a read: pure, from the plan and the call's values. */
+/** Explains a read from its plan and its values. Pure. */
 export const explainRead = (catalog: Catalog, request: ExplainRequest): ReadExplanation => {
   const { plan, limit } = request;
   const { marker } = plan;

@@ -3,23 +3,23 @@ export type FieldType = "text" | "number" | "date" | "boolean" | "choice" | "cho
 
 /** What every field has. */
 interface AnyField {
-  /** Unique among the fields of its parent, and never used again. */
+  /** Unique among the fields of its parent, and never reused. */
   readonly fieldId: string;
   /** Unique among the fields of its parent. */
   readonly name: string;
-  /** Whether a row that is written as a whole must have a value. */
+  /** True if a row that is written as a whole must have a value. */
   readonly required: boolean;
-  /** Counts the changes of the field's type: a value belongs to one of them. */
+  /** Incremented when the field's type changes. Each value belongs to one generation. */
   readonly generation: number;
-  /** While the field is changed to another type: `checking` until all values are known to survive, then `converting`. */
+  /** While the field's type is being changed: `checking` until all values are known to convert, then `converting`. */
   readonly state?: "checking" | "converting" | "deleting";
 }
 
-/** A text. An empty one is no value. */
+/** A text. An empty text counts as no value. */
 export interface TextField extends AnyField {
   readonly type: "text";
   readonly default?: string;
-  /** By which texts are ordered: their bytes, or letters without case and accents. */
+  /** How texts are ordered: by their bytes, or by their letters without case and accents. */
   readonly order: "bytes" | "letters";
 }
 
@@ -35,20 +35,20 @@ export interface DateField extends AnyField {
   readonly default?: string;
 }
 
-/** True or false; false comes first. */
+/** True or false; false sorts first. */
 export interface BooleanField extends AnyField {
   readonly type: "boolean";
   readonly default?: boolean;
 }
 
-/** One of a list, in the order of the list. */
+/** One of a list of choices, in the order of the list. */
 export interface ChoiceField extends AnyField {
   readonly type: "choice";
   readonly choices: readonly string[];
   readonly default?: string;
 }
 
-/** Several of a list, each once; ordered by the first of them in the list, then by the next. */
+/** Several of a list of choices, each once. Values are ordered by their first choice in the list, then by the next. */
 export interface ChoicesField extends AnyField {
   readonly type: "choices";
   readonly choices: readonly string[];
@@ -66,7 +66,7 @@ export interface ReferenceField extends AnyField {
 /** The id of a node that a field refers to. */
 export type NodeId = Readonly<Record<string, string | number | boolean>>;
 
-/** A field that users have defined, as `type` says. */
+/** A field that a user has defined; `type` tells which kind. */
 export type Field = TextField | NumberField | DateField | BooleanField | ChoiceField | ChoicesField | ReferenceField;
 
 type Definable<F extends AnyField> = Omit<F, "fieldId" | "required" | "generation" | "state" | "order"> & {
@@ -76,7 +76,7 @@ type Definable<F extends AnyField> = Omit<F, "fieldId" | "required" | "generatio
   readonly fieldId?: string;
 };
 
-/** What a new field is defined by. */
+/** The definition of a new field. */
 export type NewField =
   | (Definable<TextField> & { /** @default "bytes" */ readonly order?: TextField["order"] })
   | Definable<NumberField>
@@ -98,7 +98,7 @@ export type NewFieldType =
   | NewType<ChoicesField>
   | NewType<ReferenceField>;
 
-/** The value of a field in a row, as `type` says. */
+/** The value of a field in a row; `type` tells which kind. */
 export type FieldValue =
   | { readonly type: "text" | "date" | "choice"; readonly value: string }
   | { readonly type: "number"; readonly value: number }
@@ -106,7 +106,7 @@ export type FieldValue =
   | { readonly type: "choices"; readonly value: readonly string[] }
   | { readonly type: "reference"; readonly value: NodeId };
 
-/** A value as it is given; null takes the field's value away. */
+/** A value as callers pass it; null removes the field's value. */
 export type FieldInput = FieldValue["value"] | null;
 
 /** The values of a row, by the field's id. A field without a value is absent. */

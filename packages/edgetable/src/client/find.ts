@@ -31,7 +31,7 @@ const kindOf = ({ nodes, edges, parts }: Catalog, name: string): SearchKind => {
   });
 };
 
-/** The names that conditions on a kind may have; undefined where its schema does not tell them. */
+/** The names that conditions on a kind may use; undefined if its schema does not list them. */
 const fieldsOf = (driver: Driver, { of, name }: SearchKind): readonly string[] | undefined => {
   const { nodes, parts } = driver.catalog;
   if (of === "edge") return edgeFields(driver, name);
@@ -41,7 +41,7 @@ const fieldsOf = (driver: Driver, { of, name }: SearchKind): readonly string[] |
   return own && [...own, ...(nodes[definition.of]?.idFields ?? [])];
 };
 
-/** A shape of each kind. */
+/** The first shape of each kind. */
 const shapesOf = ({ catalog }: Driver, kinds: readonly SearchKind[]): readonly Shape[] =>
   kinds.flatMap((kind) => kindShapes(catalog, kind)[0] ?? []);
 
@@ -60,7 +60,7 @@ const endsOptions: OptionChecks<EndsOptions> = { select: undefined };
 export class SearchQuery {
   readonly #driver: Driver;
   readonly #state: SearchState;
-  /** Whether rows say of which kind they are. */
+  /** True if rows name their kind. */
   readonly #several: boolean;
 
   constructor(driver: Driver, state: SearchState, several: boolean) {

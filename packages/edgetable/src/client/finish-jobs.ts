@@ -5,14 +5,14 @@ import type { JobDone } from "../ir/write-outcome.ts";
 import type { Driver } from "./driver.ts";
 import { INDEX_LAG, LEASE } from "./job-options.ts";
 
-/** How the jobs that a write has begun ended, with what the write and they took. */
+/** The result of the jobs that a write has begun, and the cost of the write and these jobs together. */
 export interface FinishedJobs {
   readonly cost: Cost;
   readonly requests: SentRequest[];
   readonly atomic: JobDone;
 }
 
-/** Runs the jobs that a write has begun, one after the other. Without a deadline of the call's, they take as long as they need. */
+/** Runs the jobs that a write has begun, one after the other. If the call has no deadline, they have no time limit. */
 export const finishCopyJobs = async (
   { session }: Pick<Driver, "session">,
   ids: readonly string[],

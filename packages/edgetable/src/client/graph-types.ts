@@ -6,31 +6,31 @@ export type Nodes = Readonly<Record<string, AnyNode>>;
 export type Edges = Readonly<Record<string, AnyEdge>>;
 export type Parts = Readonly<Record<string, AnyPart>>;
 
-// Each of these maps is made once for a graph and read by name, so that a type that many edges and
-// calls share is resolved once, and one that is never used is never resolved.
+// Each of these maps is made once per graph and read by name. A type that many edges and calls share is resolved once, and an
+// unused type is never resolved.
 type NodeIds<N extends Nodes> = { readonly [Type in keyof N]: N[Type]["~types"]["id"] & { readonly type?: Type } };
 type NodeRows<N extends Nodes> = { readonly [Type in keyof N]: N[Type]["~types"]["row"] };
 
-/** The id of a node at one end of an edge; where several node types may stand there, `type` says which. */
+/** The id of a node at one end of an edge. If the end may have several node types, `type` names one. */
 export type EndId<N extends Nodes, Type extends string> = NodeIds<N>[Type];
 
 export type EndRow<N extends Nodes, Type extends string> = NodeRows<N>[Type];
 
-/** A row that says of which kind it is, where there may be several. */
+/** A row that names its kind, if there may be several kinds. */
 export interface Kinded<Kind, Row> {
   readonly kind: Kind;
   readonly row: Row;
 }
 
 /**
- * A node as a call gives it: its row, which says of which kind it is where nodes of several may come. A template compares
- * all the types at once, as a tuple does, for fewer instantiations.
+ * A node as a call returns it: its row, which names its kind if the call may return several kinds. Comparing all types at once, in
+ * a template or tuple, takes fewer instantiations.
  */
 export type GivenNode<N extends Nodes, Type extends string> = {
   readonly [One in Type]: `${Type}` extends One ? N[One]["~types"]["row"] : Kinded<One, N[One]["~types"]["row"]>;
 }[Type];
 
-/** A node with the selected attributes, and its version where it has one. */
+/** A node with the selected attributes, and its version if it has one. */
 export type FetchedNode<Node, Field> =
   Node extends Kinded<infer Kind, infer Row>
     ? Kinded<Kind, Pick<Row, keyof Row & (Field | "version")>>
@@ -42,7 +42,7 @@ export type NumericOf<Row> = {
 }[keyof Row] &
   string;
 
-// These name the two ends' ids and not the whole graph, so that a caller's own declarations stay short.
+// These types name the ids of the two ends, not the whole graph, so that a caller's own declarations stay short.
 
 /** An edge as it is read: its attributes, and the ids of its ends. */
 export type Edge<Row, From, To> = {
@@ -52,7 +52,7 @@ export type Edge<Row, From, To> = {
 /** Conditions on an edge: on its attributes, and on the id of its far end. */
 export type EdgeFilter<Row, From, To> = Compared<Row> & ComparedPaths<Row> & NestedEdgeFilter<Row, From, To>;
 
-// As of `Where`: a type may name itself only in the members of an interface.
+// As for `Where`: a type may refer to itself only in the members of an interface.
 interface NestedEdgeFilter<Row, From, To> {
   readonly or?: readonly EdgeFilter<Row, From, To>[];
   readonly not?: EdgeFilter<Row, From, To>;
@@ -62,7 +62,7 @@ interface NestedEdgeFilter<Row, From, To> {
   readonly to?: Compared<To>;
 }
 
-/** What is inferred of an edge type in its graph. Each member is resolved when it is first asked for. */
+/** The types inferred from an edge type in its graph. Each member is resolved when it is first used. */
 export interface EdgeInGraph<N extends Nodes, E extends AnyEdge, Row, From, To> {
   readonly from: From;
   readonly to: To;
@@ -91,7 +91,7 @@ type CopiesAt<Copies, End> = End extends keyof Copies ? Copies[End] : never;
 /** The derived attributes of an edge, which cannot be called `from` or `to`. */
 type Summaries<Added> = { readonly [Name in Exclude<keyof Added, "from" | "to">]: ValueOf<Added[Name]> };
 
-/** An edge's attributes, with those that are copied from the nodes at its ends, and its derived ones. */
+/** An edge's attributes, its copies of attributes of the nodes at its ends, and its derived attributes. */
 export type EdgeRow<N extends Nodes, E extends AnyEdge> = keyof E["~added"] extends never
   ? E["~types"]["row"]
   : E["~types"]["row"] &
@@ -102,14 +102,14 @@ export type EdgeRow<N extends Nodes, E extends AnyEdge> = keyof E["~added"] exte
       { readonly [Field in keyof Row]: Row[Field] }
     : never;
 
-/** A part's attributes, with its node's id and the attributes that are copied from it. */
+/** A part's attributes, with the id of its node and its copies of the node's attributes. */
 export type PartRow<N extends Nodes, P extends AnyPart> = [CopyNames<P["~copies"]>] extends [never]
   ? P["~types"]["row"] & N[P["of"]]["~types"]["id"]
   : P["~types"]["row"] & N[P["of"]]["~types"]["id"] & Copied<EndRow<N, P["of"]>, P["~copies"]>;
 
 type Flat<Row> = { readonly [Field in keyof Row]: Row[Field] };
 
-/** A part as what edges lead to: its id and its rows have the fields of its node's id too. */
+/** A part as the end of edges: its id and its rows include the fields of its node's id. */
 interface PartAtEnd<Owner, T extends { readonly id: unknown }, Row> extends Omit<AnyNode, "~types"> {
   readonly "~types": {
     readonly id: Flat<Owner & T["id"]>;
@@ -119,18 +119,18 @@ interface PartAtEnd<Owner, T extends { readonly id: unknown }, Row> extends Omit
   };
 }
 
-/** All that edges may lead to: node types, and parts. */
+/** Everything that may be an end of edges: node types and parts. */
 export type Ends<N extends Nodes, P extends Parts> = keyof P extends never
   ? N
   : N & { readonly [Name in keyof P]: PartAtEnd<N[P[Name]["of"]]["~types"]["id"], P[Name]["~types"], PartRow<N, P[Name]>> };
 
-/** What is inferred of each edge type. */
+/** The types inferred from each edge type. */
 export type EdgesInGraph<N extends Nodes, E extends Edges> = {
   readonly [Name in keyof E]: EdgeInGraph<N, E[Name], EdgeRow<N, E[Name]>, EndId<N, E[Name]["~from"]>, EndId<N, E[Name]["~to"]>>;
 };
 
-// Made once for a whole graph: node types share it, so that its cost does not grow with their number.
-// The index signature stands for node types without such an edge.
+// Made once for a whole graph and shared by all node types, so that its cost does not grow with their number. The index signature
+// is for node types without such an edge.
 type EdgesByEnd<E extends Edges, End extends "~from" | "~to"> = { readonly [Edge in keyof E & string as E[Edge][End]]: Edge } & {
   readonly [type: string]: never;
 };

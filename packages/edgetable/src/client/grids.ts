@@ -31,6 +31,6 @@ const surface = (driver: Driver, said: Pick<GridAsk, "node" | "of" | "id" | "ste
   return api;
 };
 
-/** `fields`, `values` and `grid` of `db.<node>`: what is asked of them is only noted, until the code that answers is loaded. */
+/** `fields`, `values` and `grid` of `db.<node>`. They only record the calls; the code that makes them is loaded by the first one. */
 export const gridsOf = (driver: Driver, node: string): object =>
   Object.fromEntries(Object.keys(calls).map((of) => [of, (id: Row) => surface(driver, { node, of: of as GridAsk["of"], id, steps: [] })]));

@@ -5,15 +5,15 @@ import type { OwnJob, OwnJobOptions, ResumedJobs, ResumeOptions } from "./job-op
 import type { WriteDriver } from "./write-call.ts";
 import type { JobHandle } from "./write-types.ts";
 
-/** Jobs whose state is in the table: deletions, loads, reshardings and your own that are running, or that a process left behind. */
+/** Jobs whose state is in the table: deletions, loads, reshardings and your own jobs, running or left behind by a process. */
 export interface Jobs {
   /** Lists every job, by its id. One Query. */
   list(options?: RunOptions): Promise<readonly Job[]>;
   /**
-   * Resumes a deletion. To resume a load, call the same `db.load` again, because its source is not in the table; for a
-   * resharding, call the same `db.reshard`; for your own, the same `db.jobs.run`.
+   * Resumes a deletion. To resume a load, call the same `db.load` again, because its source is not in the table. To resume a
+   * resharding or your own job, call the same `db.reshard` or `db.jobs.run` again.
    *
-   * @throws {job.notFound} when there is no such job: it ended, or was never begun
+   * @throws {job.notFound} if there is no such job: it has ended or never began
    * @throws {job.mismatch} for a load, a resharding or a job of your own
    * @example
    * const job = await db.jobs.resume(id);
@@ -21,8 +21,8 @@ export interface Jobs {
    */
   resume(id: string, options?: ResumeOptions): Promise<JobHandle<WriteOutcome<unknown>>>;
   /**
-   * Resumes every deletion and change of copies that no process is running, and tells which are leased: those run
-   * elsewhere, or their process died and its lease has not expired. One Query to find them.
+   * Resumes every deletion and change of copies that no process is running. `leased` lists the others: another process is running
+   * them, or it died and its lease has not expired. One Query finds them.
    *
    * @example
    * const { resumed, leased, refused } = await db.jobs.resumeAll();
@@ -32,16 +32,16 @@ export interface Jobs {
    */
   resumeAll(options?: ResumeOptions): Promise<ResumedJobs>;
   /**
-   * Runs work of your own that takes more than one request and may be cut off. One process at a time runs a job: its
-   * lease is renewed while the work runs. What the work saves is kept in the table until it is done; the same call
-   * resumes it. Every step must be safe to take twice, because the last ones before an end may not be saved.
+   * Runs work of your own that takes more than one request and may be interrupted. One process at a time runs a job, and renews its
+   * lease while the work runs. What the work saves is stored in the table until the work is done; the same call resumes it. Every
+   * step must be safe to repeat, because the last steps before an interruption may not be saved.
    *
-   * One write unit to begin, one for each renewal (four in the lease's duration, and at least one a second), one to end.
+   * Costs one write unit to begin, one for each renewal (four per duration of the lease, at least one per second), and one to end.
    *
    * @param id its name, 1 to 200 characters
    * @throws {job.busy} while another process runs it
-   * @throws {job.mismatch} when the name belongs to a job of another kind, or it was begun with another fingerprint
-   * @throws whatever the work throws; what it saved stays for the next run
+   * @throws {job.mismatch} if the name belongs to a job of another kind, or the job began with another fingerprint
+   * @throws the error of the work; what it saved stays for the next run
    * @example
    * await db.jobs.run("greet", {}, async (job) => {
    *   for (let at = Number(job.saved["at"] ?? 0); at < 3; at++) {
@@ -53,15 +53,15 @@ export interface Jobs {
    */
   run<Result>(id: string, options: OwnJobOptions, work: (job: OwnJob) => Promise<Result>): Promise<Result>;
   /**
-   * Deletes the state of a load, a resharding or a job of your own that will not be resumed; what it wrote stays.
+   * Deletes the state of a load, a resharding or a job of your own that will not be resumed. The items that it wrote stay.
    *
    * @throws {job.busy} while a process is running it
-   * @throws {job.mismatch} for a deletion, which can only be ended by resuming it
+   * @throws {job.mismatch} for a deletion: resume it instead
    */
   forget(id: string): Promise<void>;
 }
 
-// Few processes manage jobs: they load the code with their first call.
+// Few processes manage jobs, so their first call loads the code.
 const code = async () => import("./run-jobs.ts");
 
 /** `db.jobs` of a connection. */

@@ -12,7 +12,7 @@ import type { Row } from "../util/row.ts";
 import type { Driver } from "./driver.ts";
 import { explainRead, type ReadExplanation } from "./explanation.ts";
 
-/** What is counted, at which node, and which kept counts may stand for it. */
+/** What is counted, at which node, and which kept counts may replace counting. */
 export interface AskedCount {
   readonly counted: Counted;
   readonly id: Row;
@@ -24,7 +24,7 @@ export interface AskedCount {
 const keptOf = ({ catalog, rulesOff }: Driver, { counted, kept }: AskedCount): KeptStep | undefined =>
   rulesOff.has("use-kept-counts") ? undefined : keptCount(catalog, counted, kept);
 
-/** Takes a count from the node that keeps it; undefined if the edges or parts have to be counted. */
+/** Reads a count from the node that keeps it; undefined if the edges or parts have to be counted. */
 export const takeKept = async (driver: Driver, asked: AskedCount, context: CallContext): Promise<Report<number> | undefined> => {
   const { limit = Number.POSITIVE_INFINITY } = asked;
   const kept = keptOf(driver, asked);
@@ -49,7 +49,7 @@ export const KEPT_UNLESS =
 
 const unitsText = (units: number): string => `${units} read ${units === 1 ? "unit" : "units"}`;
 
-// Nothing finds the rows: they are not counted.
+// No index finds the rows, so they are not counted.
 const NOTHING_READ: ReadPlan = {
   kind: "read",
   sources: [],
@@ -63,7 +63,7 @@ const NOTHING_READ: ReadPlan = {
 /**
  * Explains a count.
  *
- * @param request how the rows would be read; a function that says why they cannot be
+ * @param request the read of the rows, or a function that throws the reason why they cannot be read
  */
 export const explainCount = (driver: Driver, request: ReadRequest | (() => ReadRequest), asked: AskedCount): ReadExplanation => {
   const { catalog } = driver;

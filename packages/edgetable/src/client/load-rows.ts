@@ -70,7 +70,7 @@ const objectIn = (given: Row, field: string): Row => {
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?Z$/;
 
-/** A time that a row states, as rows of its type have it. */
+/** Reads a time that a row contains, in the form that rows of its type have. */
 const statedTime = (name: string, as: TimeForm, given: unknown): unknown => {
   if (as === "seconds" || as === "milliseconds") {
     if (Number.isSafeInteger(given) && (given as number) >= 0) return given;
@@ -85,7 +85,7 @@ const statedTime = (name: string, as: TimeForm, given: unknown): unknown => {
   });
 };
 
-/** The times of a loaded row, by what the load declares; undefined for a type that keeps none. */
+/** The times of a loaded row, by the load's option `timestamps`; undefined for a type without times. */
 const timesOfRow = (
   { session }: WriteDriver,
   { name, definition }: NodeEntry | EdgeEntry | PartEntry,
@@ -109,9 +109,9 @@ const KINDS = ["node", "part", "edge"] as const;
 const UNKNOWN = { node: "schema.unknownNode", part: "schema.unknownNode", edge: "schema.unknownEdge" } as const;
 
 /**
- * Gives what turns a row of an input into a write.
+ * Makes the function that turns a row of the input into a write.
  *
- * @throws {schema.unknownNode} {schema.unknownEdge} {schema.invalidValue} for a row that names nothing of the model
+ * @throws {schema.unknownNode} {schema.unknownEdge} {schema.invalidValue} for a row that does not fit the model
  */
 const rowReader = (
   driver: WriteDriver,
@@ -148,7 +148,7 @@ const rowReader = (
       });
     const put = read(row);
     const write = idempotent === true ? { ...put, idempotent } : put;
-    // A scan gives an item's version along; a load that makes the item again must not set it back.
+    // Rows of a scan contain the item's version. Loading an item again must not lower it.
     const stated = (kind === "edge" ? (row["attributes"] as Row | undefined) : (row["row"] as Row)) ?? {};
     const entry = { node: catalog.nodes, part: catalog.parts, edge: catalog.edges }[kind][name]!;
     const kept = timesOfRow(driver, entry, stated, times);

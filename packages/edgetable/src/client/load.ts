@@ -36,21 +36,21 @@ export type LoadRow<N extends Nodes, E extends Edges, P extends Parts> =
     }[keyof E & string];
 
 /**
- * Loads rows from an iterable, 25 items a request, in memory that does not grow with the input. Each item
- * is written by itself and replaces an existing one. A node with unique attributes or a version, and an edge with
- * a version or a limited degree, takes a read and a transaction: some thirty times slower. An item's version is
- * afterwards at least the row's `version`, as a scan gives it.
+ * Loads rows from an iterable, 25 items per request, in memory that does not grow with the input. Each item is written by itself
+ * and replaces an existing one. A node with unique attributes or a version, and an edge with a version or a limited degree, takes a
+ * read and a transaction, which is some thirty times slower. Afterwards an item's version is at least the row's `version`, which
+ * rows of a scan contain.
  *
- * Does not check that the ends of an edge exist: rows may come in any order. `ends: "checked"` does, by a transaction
- * for each edge. What a node counts needs the node: such a row waits until the input has brought it, and fails otherwise.
+ * Does not check that the ends of an edge exist, so rows may come in any order. `ends: "checked"` does, in a transaction for each
+ * edge. Edges and parts that a node counts need the node: such a row waits until the input brings the node, and fails otherwise.
  *
- * One write unit for each KB of each item, and as much for each index it is in.
+ * Costs one write unit for each KB of each item, and the same for each index that contains it.
  *
  * @throws {load.invalidRow} for the first invalid row, with `strict`
  * @throws {load.collision} for the first collision, with `collisions: "refuse"`
  * @throws {job.busy} while another process runs the job
- * @throws {job.mismatch} when the job is of another kind or another input
- * @throws the service's error when it accepts no more; `details.report` says what was done
+ * @throws {job.mismatch} if the job is of another kind or has another input
+ * @throws the service's error if it accepts no more requests; `details.report` says what was loaded
  * @example
  * const report = await db.load(rows, { order: "kept", job: "import-2024" });
  * for (const { row, error } of report.failures) console.log(row, error.message);
@@ -60,6 +60,6 @@ export type Load<Row> = (rows: Iterable<Row> | AsyncIterable<Row>, options?: Loa
 /** `db.load` of a connection. */
 export const loadOf =
   (driver: WriteDriver): Load<unknown> =>
-  // Few processes load in bulk: they load the code with their first call.
+  // Few processes load in bulk, so their first call loads the code.
   async (rows, options = {}) =>
     (await import("./load-rows.ts")).loadRows(driver, rows, options);

@@ -25,7 +25,7 @@ import { explainAsk, planOf, requestOf, searchOf } from "./make-walk.ts";
 import { findNode, parserOf } from "./read-call.ts";
 import type { FeedCall, FeedExplanation, FeedOptions, FeedPage } from "./walk-types.ts";
 
-/** The edges whose newest a feed merges, and the walk to the nodes that have them. */
+/** The edges that a feed merges, and the walk to their nodes. */
 export interface FeedAsk {
   readonly state: WalkState;
   readonly hop: WalkHop;
@@ -35,18 +35,18 @@ export interface FeedAsk {
 }
 
 const PAGE_ROWS = 20;
-/** Nodes whose edges a feed merges, by default. */
+/** Default number of nodes whose edges a feed merges. */
 const MOST_NODES = 100;
 const ids = { kind: "ids" } as const;
 
-/** The hop with conditions that find its edges by their keys, and their values. */
+/** The hop with conditions that find its edges by their keys, and the values of these conditions. */
 const widened = ({ catalog }: Driver, { hop, values }: FeedAsk): Pick<FeedAsk, "hop" | "values"> => {
   const kinds = hop.edges.map((name) => ({ of: "edge", name }) as const);
   const wider = conditionsForKeys(catalog, kinds, { conditions: hop.conditions, values });
   return { hop: { ...hop, conditions: wider.conditions }, values: wider.values };
 };
 
-/** How the edges of one node of each type are read: from indexes that give one order over all of them. */
+/** Plans the read of one node's edges for each node type, from indexes that sort all of them in one order. */
 const readingOf = ({ catalog, rulesOff }: Driver, hop: WalkHop): ReadonlyMap<string, ReadPlan> => {
   const plans = new Map<string, ReadPlan>();
   for (const node of hop.near) {
@@ -77,7 +77,10 @@ const hydrateOf = (catalog: Catalog, { far }: WalkHop, ends: HydrateStep["ends"]
 
 const needsNodes = ({ of = "entries" }: FeedOptions): boolean => of === "entries" || of === "nodes";
 
-/** The nodes whose edges the feed merges. Their order decides between edges of one sort key, so it must not depend on the walk. */
+/**
+ * The nodes whose edges the feed merges. Their order decides the order of edges with equal sort keys, so it must not depend on the
+ * walk.
+ */
 const nodesOf = async (
   driver: Driver,
   { state, options }: FeedAsk,

@@ -51,7 +51,7 @@ export const planOf = (
   return plan;
 };
 
-/** An id as a caller sees it: with its type if nodes of several types may come. */
+/** An id as a caller sees it, with its type if the walk may end on several types. */
 const shownId = ({ type, id }: NodeRef, several: boolean): Row => (several ? { type, ...id } : id);
 
 /** An answer that can be iterated. */
@@ -69,16 +69,16 @@ const budgetOf = ({ budget = {} }: WalkOptions): WalkBudget => {
 interface Begun<State> {
   /** The state of the earlier part; undefined at the beginning. */
   readonly state: State | undefined;
-  /** What is left of the budget for walking. */
+  /** The rest of the budget, for walking. */
   readonly budget: WalkBudget;
-  /** Ends the part: seals what is left into a cursor, if the budget has a request and time left to find the secret. */
+  /** Ends the part: seals the rest of the walk into a cursor, if the budget still has a request and time to read the secret. */
   readonly end: (stopped: Stopped | undefined, left: State | undefined) => Promise<WalkEnd>;
 }
 
 /**
  * Begins a walk, or continues it.
  *
- * @param query what cursors are bound to; most walks need none, so it is a function
+ * @param query returns the query that cursors are bound to; a function, because most walks make no cursor
  */
 const beginWalk = async <State>(
   driver: Driver,
@@ -90,7 +90,7 @@ const beginWalk = async <State>(
   const { cursor, storeCursor } = options;
   const budget = budgetOf(options);
   let state: State | undefined;
-  // Reading a stored state is not part of the budget: a walk of one request a part would never advance.
+  // Reading a stored state is not part of the budget. Otherwise a walk with a budget of one request would never advance.
   let apart = NO_COST;
   if (cursor !== undefined) {
     checkGiven(cursor, "part of the walk");
@@ -102,8 +102,8 @@ const beginWalk = async <State>(
     } else state = openState(cursor, bound) as State;
   }
   const taken = (): number => meter.cost.requests - apart.requests;
-  // Finding the secret must not cost a request beyond the budget. A walk without a cursor would look complete to a loop
-  // over `next`. So requests are reserved, unless the budget has no room for both a step and the secret.
+  // Reading the secret must not exceed the budget, and to a loop over `next` a walk without a cursor would look complete. So
+  // requests are reserved for the secret, unless the budget has no room for both a step and the secret.
   const reserved = driver.secretRequests() < budget.requests ? driver.secretRequests() : 0;
   const requests = Math.max(0, budget.requests - reserved - taken());
   const seal = async (left: State): Promise<string | undefined> => {
@@ -112,7 +112,7 @@ const beginWalk = async <State>(
     try {
       secrets = await driver.cursorSecret(context, true);
     } catch (error) {
-      // The answer is worth more than its cursor.
+      // If the secret cannot be read in time, the answer has no cursor.
       if (isEdgetableError(error, "execute.timeout")) return undefined;
       throw error;
     }
@@ -160,7 +160,7 @@ export const searchOf = async (driver: Driver, { search }: WalkState, context?: 
   return startRequest(driver, search, context);
 };
 
-/** A walk may send a million requests: a report shows the first of them and counts all. */
+/** A walk may send a million requests. A report lists the first of them and counts all. */
 const MAX_SHOWN = 1000;
 
 interface Made<T> {
@@ -169,7 +169,7 @@ interface Made<T> {
   readonly kept?: readonly KeptStep[];
 }
 
-/** Makes something of a walk, and rejects as soon as the signal is aborted. */
+/** Runs a function over a walk, and rejects as soon as the signal is aborted. */
 const untilAborted = async <T>(signal: AbortSignal | undefined, made: () => Promise<Made<T>>): Promise<Made<T>> => {
   if (!signal) return made();
   let unwatch: (() => void) | undefined;
@@ -197,7 +197,10 @@ const callOf = <T>(
     return kept ? { ...report, kept } : report;
   });
 
-/** What may stand for counting the edges of a walk's last hop. A sample, or a refusal of supernodes, needs the edges. */
+/**
+ * The attributes that may replace counting the edges of a walk's last hop. With `supernode` "sample" or "refuse" there are none,
+ * because these need the edges.
+ */
 const keptOf = ({ catalog, rulesOff }: Driver, { state, collect, options, kept = "none" }: WalkAsk): KeptByType | undefined =>
   rulesOff.has("use-kept-counts") || (options.supernode ?? "page") !== "page"
     ? undefined
@@ -224,7 +227,7 @@ export const explainAsk = async (driver: Driver, ask: WalkAsk): Promise<WalkExpl
   });
 };
 
-/** The same, if the table's record has them as complete. */
+/** The same attributes, if the table's record lists them as complete. */
 const completeOf = async ({ session }: Driver, kept: KeptByType | undefined, context: CallContext): Promise<KeptByType | undefined> => {
   if (!kept) return undefined;
   const { isComplete } = await import("../executor/kept-counts.ts");
@@ -334,7 +337,8 @@ const answerOf = (
   }
 };
 
-// A continuation names a Query by its place. The expectations of a model decide whether one Query reads several edge types.
+// A continuation refers to a Query by its position in the plan. The model's expectations decide whether one Query reads several
+// edge types, so cursors are bound to these sources.
 const sourcesOf = ({ steps }: WalkPlan): readonly string[] =>
   steps.flatMap((step) => {
     if (step.kind === "search") return step.reading.sources.map((source) => (source.kind === "query" ? (source.index ?? "") : ""));
@@ -372,12 +376,12 @@ export const walkCall = (driver: Driver, ask: WalkAsk): Call<unknown, WalkExplan
 
 const collect = { kind: "ids" } as const;
 
-/** Which common neighbours are searched for. */
+/** A search for common neighbours. */
 export interface CommonAsk {
   readonly node: string;
   /** The first node's hop. */
   readonly hop: WalkState;
-  /** The same hop, only to nodes that all nodes before have in common. */
+  /** The same hop, but only to the nodes that all previous nodes have in common. */
   readonly among: WalkState;
   readonly others: readonly Row[];
   readonly options: WalkOptions;
@@ -410,7 +414,7 @@ export const commonCall = (driver: Driver, ask: CommonAsk, walks: readonly WalkS
     },
   );
 
-/** Between which nodes paths are searched for, and which of them. */
+/** A search for paths: between which nodes, and which paths. */
 export interface PathAsk {
   readonly forward: WalkState;
   readonly backward: WalkState;
@@ -441,7 +445,7 @@ export const pathsCall = (driver: Driver, ask: PathAsk): Call<Walked<readonly Ro
       const search = { forward: sideOf(forward), backward: sideOf(backward), depth, limit, any: which === "one", smallerSide };
       const at: SearchAt<never> = { session, context, state: state as never };
       const found: FoundPaths = await (which === "all" ? allPaths(search, at) : shortestPaths(search, at));
-      // A caller that wants one path does not need to know that there are others.
+      // A caller that wants one path is not told that there are others.
       const stopped = which === "one" && found.stopped?.by === "limit" ? undefined : found.stopped;
       const several = Object.keys(catalog.ends).length > 1;
       const items = found.paths.map((path) => path.map((ref) => shownId(ref, several)));

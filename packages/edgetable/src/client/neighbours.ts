@@ -164,7 +164,7 @@ export class NeighbourQuery {
     refuseLimit(limit);
     return filteredCall(conditions, (filtering) => {
       const request = this.#request(hydrates ? this.#hydrated(undefined, select) : wants.edges, { filtering });
-      // Whatever a page holds, it is a page of these edges: a cursor serves all of them.
+      // Every page is a page of these edges, whatever it contains, so one cursor serves all kinds.
       const form = neighbourForm({ ...this.#state, select: undefined }, wants.edges);
       return pageCall(this.#driver, { request, form, values: [id, values], options }, (found) =>
         this.#pageItems({ kind, select }, request.plan, found),
@@ -227,7 +227,7 @@ export class NeighbourQuery {
     return { edge: this.#edge(found), node: this.#node(plan, found, select) };
   }
 
-  // An edge may lead to several types of nodes, and this call to only one of them.
+  // The edge type may lead to several node types while this call leads to only one of them.
   #node(plan: ReadPlan, found: Found, select?: readonly string[]): Row | undefined {
     const { shape } = found;
     const node = found.node && onlySelected(select, found.node);
@@ -244,7 +244,7 @@ export class NeighbourQuery {
     const plan = this.#driver.plan(neighbourForm(state, want), () => neighbourPlan(catalog, state, want), {
       filtering: filtering?.filterRules,
     });
-    // The anchor is at the near end of each edge: at both, for edges in either direction.
+    // The anchor is the near end of each edge, which may be either end if edges are read in both directions.
     const row = Object.assign({}, given, { from: state.id, to: state.id });
     const binding: Binding = { row, values: state.values };
     return {

@@ -83,7 +83,7 @@ const getBy =
     }
     const { consistent = false, select } = checkOptions(options, byOptions);
     const fields = selectedFields({ kind: "node", ...entry }, select);
-    // That the node still has the value is checked in its row.
+    // The read checks in the node's row that it still has the value.
     const read = fields && { select: [...new Set([...fields, by])] };
     const state: LookupState = { of: "node", name, many: false, given: [], by, consistent, ...read };
     const plan = driver.plan(lookupForm(state), () => lookupPlan(state));
@@ -255,7 +255,7 @@ export class NodeHandle {
     return { driver: this.#driver, node: this.#entry.name, id: this.#id, from: this.#from };
   }
 
-  // Several edge types are a walk: each has an order, attributes and cursors of its own.
+  // Several edge types make a walk, because each has its own order, attributes and cursors.
   #neighbours(edge: EdgeNames, direction: Direction): NeighbourQuery | WalkQuery {
     const { name } = this.#entry;
     if (Array.isArray(edge)) {
@@ -281,12 +281,12 @@ export class NodeHandle {
   }
 }
 
-/** Gives handles on nodes of a type, or on parts of a kind, by their ids. */
+/** Makes the function that returns handles on nodes of a type, or on parts of a kind, by their ids. */
 export const handlesOf =
   (driver: Driver, entry: EndEntry) =>
   (id: Row): NodeHandle => {
     const handle = new NodeHandle(driver, entry, { id: checkNodeId(driver.catalog, entry, id), fields: entry.idFields });
-    // A part is in the collection of its node.
+    // A part has no collection: it is in the collection of its node.
     return entry.shape.kind === "part" ? Object.assign(handle, { collection: undefined }) : handle;
   };
 

@@ -4,13 +4,13 @@ import type { ReadExplanation } from "./explanation.ts";
 /** A read that has not been made yet. */
 export type Read<T> = Call<T, ReadExplanation>;
 
-/** An edge with the node at its far end, undefined when that node has no item. */
+/** An edge with the node at its far end; undefined if that node has no item. */
 export interface Entry<Edge, Node> {
   readonly edge: Edge;
   readonly node: Node | undefined;
 }
 
-/** What a page may hold, by the word that asks for it. */
+/** What a page may contain, by the value of the option `of`. */
 export interface PageItems<Edge, Node, Id> {
   readonly edges: Edge;
   readonly nodes: Node;
@@ -18,23 +18,23 @@ export interface PageItems<Edge, Node, Id> {
   readonly ids: Id;
 }
 
-/** One page. A cursor that is absent means there is nothing on that side; one that is there may lead to an empty page. */
+/** One page. An absent cursor means that there is nothing on that side. A cursor that is present may lead to an empty page. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly next: string | undefined;
   readonly previous: string | undefined;
   /**
-   * Why the page is short though there may be more rows: its budget of requests or units, or the deadline (`time`)
-   * ended it. `next` goes on from there. Undefined for a page that is full, or the last.
+   * Why the page is short although there may be more rows: it reached its budget of requests or units, or the deadline (`time`).
+   * `next` continues from there. Undefined for a full page and for the last one.
    */
   readonly stopped: "requests" | "units" | "time" | undefined;
 }
 
-/** What a page may take to find its rows, filters included; the nodes at the ends of edges are read beyond it. */
+/** What a page may use to find its rows, including filtered ones. Reading the nodes at the ends of edges is not part of it. */
 export interface PageBudget {
-  /** Attempts of requests, 1 to 1,000,000,000, and no fewer than the partitions that the page reads. Never one more. */
+  /** Attempts of requests, 1 to 1,000,000,000, and at least as many as the page reads partitions. A page never sends more. */
   readonly requests?: number | undefined;
-  /** Read units, 1 to 1,000,000,000. No request is begun beyond them; each partition is read once in any case. */
+  /** Read units, 1 to 1,000,000,000. When they are used up, no further request begins; each partition is read once in any case. */
   readonly units?: number | undefined;
 }
 
@@ -44,9 +44,12 @@ export interface PageOptions<Of extends string> {
   readonly limit?: number | undefined;
   /** `next` or `previous` of an earlier page of the same query. */
   readonly cursor?: string | undefined;
-  /** What the page may take to find its rows. At its end, as at the deadline, the page is short and says so. @default the call's deadline alone */
+  /**
+   * What the page may use to find its rows. When it is used up, or at the deadline, the page is short and `stopped` says so.
+   * @default only the call's deadline
+   */
   readonly budget?: PageBudget | undefined;
-  /** What the page holds. @default "edges" */
+  /** What the page contains. @default "edges" */
   readonly of?: Of | undefined;
 }
 
@@ -54,8 +57,8 @@ export interface PageOptions<Of extends string> {
 export interface SelectPage<Of extends string, Field> extends PageOptions<Of> {
   readonly of: Of;
   /**
-   * Sends only these attributes of the nodes, one or more, and the version where a node type keeps one; read, and paid for, are
-   * whole items. A cursor continues with any selection. @default all
+   * Sends only these attributes of the nodes, one or more, and the version where a node type keeps one; whole items are read and
+   * paid for. A cursor continues with any selection. @default all
    */
   readonly select: readonly Field[];
 }
@@ -63,10 +66,10 @@ export interface SelectPage<Of extends string, Field> extends PageOptions<Of> {
 /** How edges or parts are counted. */
 export interface CountOptions {
   /**
-   * Which derived attribute of the node may stand for counting: one that each transaction keeps, `"any"` that the model has
-   * (one of the stream is usually a second behind, one of a batch job as old as its last run, and edges that have expired
-   * count until DynamoDB removes them), or `"none"`. A table with a layout of its own has none that transactions keep,
-   * because other programs may write to it.
+   * Which derived attribute of the node may replace counting: `"transaction"`, one that transactions keep; `"any"`; or `"none"`. An
+   * attribute kept by stream is usually a second behind, and one kept by batch as old as its job's last run. Kept counts include
+   * expired edges until DynamoDB deletes them. With an adopted layout, no attribute kept by transaction is used, because other
+   * programs may write to the table.
    *
    * @default "transaction"
    */
@@ -79,51 +82,54 @@ export interface SearchPageOptions {
   readonly limit?: number | undefined;
   /** `next` or `previous` of an earlier page of the same search. */
   readonly cursor?: string | undefined;
-  /** What the page may take to find its rows. At its end, as at the deadline, the page is short and says so. @default the call's deadline alone */
+  /**
+   * What the page may use to find its rows. When it is used up, or at the deadline, the page is short and `stopped` says so.
+   * @default only the call's deadline
+   */
   readonly budget?: PageBudget | undefined;
 }
 
-/** A row with the selected attributes, or all of it. */
+/** A row with the selected attributes, or the whole row. */
 export type Fetched<Row, Field> = [Field] extends [never] ? Row : Pick<Row, keyof Row & (Field | "version")>;
 
-/** How something is read by its key. */
+/** Options of a read by key. */
 export interface PointOptions {
   /** Strongly consistent: twice the units. @default false */
   readonly consistent?: boolean | undefined;
 }
 
-/** How something is read by its key, in part. */
+/** Options of a read by key of some attributes. */
 export interface SelectOptions<Field> extends PointOptions {
   /**
-   * Sends only these attributes, one or more, the version where there is one, and of edges their ends; read, and paid for, is
-   * the whole item. @default all
+   * Returns only these attributes, one or more, with the version if there is one, and the ends of an edge. The whole item is read
+   * and paid for. @default all
    */
   readonly select?: readonly Field[] | undefined;
 }
 
-/** An edge with its ends and the selected attributes, or all of it. */
+/** An edge with its ends and the selected attributes, or the whole edge. */
 export type FetchedEdge<Edge, Field> = [Field] extends [never] ? Edge : Pick<Edge, keyof Edge & (Field | "from" | "to" | "version")>;
 
-/** How neighbours are read beside their edges. */
+/** Options of a read of neighbours. */
 export interface HydrateOptions<Given> {
-  /** Attributes that the neighbour's key needs beside its id, where they are the same for all. */
+  /** Attributes that the neighbours' keys need in addition to their ids, if they are the same for all neighbours. */
   readonly given?: Given | undefined;
 }
 
-/** How neighbours are read in part. */
+/** Options of a read of some attributes of neighbours. */
 export interface SelectNodes<Given, Field> extends HydrateOptions<Partial<Given>> {
   /**
-   * Sends only these attributes of the neighbours, one or more, and the version where a node type keeps one; read, and paid
-   * for, are whole items. @default all
+   * Sends only these attributes of the neighbours, one or more, and the version where a node type keeps one; whole items are read
+   * and paid for. @default all
    */
   readonly select: readonly Field[];
 }
 
-/** How the nodes at the ends of found edges are read. */
+/** Options of a read of the nodes at the ends of found edges. */
 export interface SelectEnds<Field> {
   /**
-   * Sends only these attributes of the nodes, one or more, and the version where a node type keeps one; read, and paid for, are
-   * whole items. @default all
+   * Sends only these attributes of the nodes, one or more, and the version where a node type keeps one; whole items are read and
+   * paid for. @default all
    */
   readonly select?: readonly Field[] | undefined;
 }

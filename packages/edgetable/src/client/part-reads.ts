@@ -139,7 +139,7 @@ export class PartQuery {
   }
 }
 
-/** The parts of one kind in a node, as `db.<node>(id).parts(name)` begins. */
+/** Begins `db.<node>(id).parts(name)`: the parts of one kind in a node. */
 export const partsOf = (driver: Driver, entry: PartEntry, id: Row): PartQuery =>
   new PartQuery(driver, entry, {
     part: entry.name,
@@ -167,7 +167,7 @@ export const partReads = (driver: Driver, entry: PartEntry): Record<string, unkn
   const request = (many: boolean, options: PartGetOptions) => {
     const { consistent = false, select: given } = checkOptions(options, getOptions);
     const select = selectedFields({ kind: "part", ...entry, further: owner.idFields }, given);
-    // Parts are found again by their ids.
+    // Parts are matched to the given ids.
     const read = select && { select: [...new Set([...select, ...idFields])] };
     const state: LookupState = { of: "part", name, many, given: [], consistent, ...read };
     return { select, made: { plan: driver.plan(lookupForm(state), () => lookupPlan(state)), findNode: findNode(driver) } };

@@ -5,13 +5,13 @@ import type { ItemTypes, PartWrites } from "./write-types.ts";
 
 /** The reading side of `db.<part>`; `Owner` is the id of the node that contains it. */
 export interface PartReads<Owner, Id, Row> {
-  /** One part, undefined when there is none. One GetItem. */
+  /** One part; undefined if it does not exist. One GetItem. */
   get<const Field extends keyof Row & string = never>(
     owner: Owner,
     id: Id,
     options?: SelectOptions<Field>,
   ): Read<Fetched<Row, NoInfer<Field>> | undefined>;
-  /** Several parts of one node, in the order of their ids; undefined for one that is not there. One BatchGetItem for each 100. */
+  /** Several parts of one node, in the order of their ids; undefined for each that does not exist. One BatchGetItem for each 100. */
   getMany<const Field extends keyof Row & string = never>(
     owner: Owner,
     ids: readonly Id[],
@@ -23,35 +23,38 @@ export interface PartReads<Owner, Id, Row> {
 export type PartApi<Owner, T extends ItemTypes, Row> = PartReads<Owner, T["id"], Row> & PartWrites<Owner, T, Row>;
 
 /**
- * Parts of one kind in a node, in the order of their keys, not yet read. Builders are immutable.
+ * A query for the parts of one kind in a node, in the order of their keys. Builders are immutable.
  *
- * @throws {schema.unknownAttribute} from `where`, for a name that the part does not have
- * @throws {plan.invalidOption} from `where` and `limit`, for an unknown comparison, or a number out of its range
+ * @throws {schema.unknownAttribute} from `where`, for an unknown name
+ * @throws {plan.invalidOption} from `where` and `limit`, for an unknown comparison, or a number out of range
  */
 export interface PartList<Row> extends AsyncIterable<Row> {
-  /** Keeps the parts for which every condition holds; several calls add up. What the key does not take is filtered after reading. */
+  /**
+   * Keeps the parts for which every condition holds; several calls add up. Conditions that the key does not cover are checked after
+   * reading.
+   */
   where(filter: Where<Row>): PartList<Row>;
-  /** Sends only the named attributes, and the version where there is one; read, and paid for, are whole items. Comes last. */
+  /** Returns only the named attributes, and the version if there is one. Whole items are read and paid for. Call it last. */
   select<const Field extends keyof Row & string>(...fields: readonly Field[]): PartList<Fetched<Row, Field>>;
   /** Reads in the opposite order. */
   reverse(): PartList<Row>;
-  /** Reads no more than so many parts, 1 or more. */
+  /** Reads at most this many parts, 1 or more. */
   limit(most: number): PartList<Row>;
   /** Reads strongly consistently: twice the units. */
   consistent(): PartList<Row>;
-  /** The first part in the order, undefined when there is none. One Query. */
+  /** The first part in the order; undefined if there is none. One Query. */
   first(): Read<Row | undefined>;
   /**
-   * A page of parts with cursors of those beside it. One Query, more where a filter leaves the page short. The first page of
-   * a table leaves the secret of its cursors there.
+   * A page of parts with cursors to the pages beside it. One Query, more if a filter leaves the page short. The first page of a
+   * table stores the secret of its cursors there.
    *
-   * @throws {cursor.invalid} when the cursor is not of these parts
+   * @throws {cursor.invalid} if the cursor belongs to another query
    * @throws {plan.unsupported} after `limit`: a page has a limit of its own
    */
   page(options?: SearchPageOptions): Read<Page<Row>>;
   /** The parts. One Query for each megabyte. */
   all(): Read<readonly Row[]>;
-  /** How many parts there are. What `all` costs, or one GetItem of the node where a derived attribute counts them. */
+  /** The number of parts. Costs what `all` costs, or one GetItem of the node if a derived attribute counts them. */
   count(options?: CountOptions): Read<number>;
   /** What `all` would send, without sending it. */
   explain(): Promise<ReadExplanation>;

@@ -20,7 +20,7 @@ const loadRun = loadOnce(async () => import("./run-patterns.ts"));
 
 type IsUnion<Type, Whole = Type> = Type extends unknown ? ([Whole] extends [Type] ? false : true) : never;
 
-// The literals of an example stand for all values of their type; of several, a type names them itself.
+// A literal in an example stands for all values of its type. A union stays as it is.
 type Widened<Value> =
   true extends IsUnion<Value>
     ? Value
@@ -96,7 +96,7 @@ export const offline: Transport = {
 /**
  * Explains every pattern from its example, without sending a request.
  *
- * @throws {plan.invalidOption} if `ask` returns no call, or a call that is not a read or a walk
+ * @throws {plan.invalidOption} if `ask` does not return a call of a read or a walk
  */
 export const explainPatterns = async ({ graph, patterns }: Patterns): Promise<readonly ExplainedPattern[]> =>
   (await loadRun()).explainEach(graph.connect({ transport: offline }), patterns);

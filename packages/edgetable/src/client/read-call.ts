@@ -15,7 +15,7 @@ import type { ReadExplanation } from "./explanation.ts";
 import type { AskedCount } from "./kept-counts.ts";
 import type { CountOptions, Page, Read, SearchPageOptions } from "./page-types.ts";
 
-/** Finds one node in the way that its key allows: by a GetItem, or by a Query of its partition. */
+/** Finds one node by a GetItem if its id determines the key, else by a Query of its partition. */
 export const findNode = (driver: Driver): FindNode => {
   const find: FindNode = async (name, id, context) => {
     const of = driver.catalog.parts[name] ? "part" : "node";
@@ -29,24 +29,24 @@ export const findNode = (driver: Driver): FindNode => {
 
 const parsing = loadOnce(async () => import("../executor/parse-rows.ts"));
 
-/** What parses the rows that a call gives; undefined if no type of the model asks for it. */
+/** The parser of the rows that a call returns; undefined if no type of the model declares it. */
 export const parserOf = async ({ parses, session }: Driver, context: CallContext): Promise<ParseRow | undefined> =>
   parses ? (await parsing()).rowParser(session, context) : undefined;
 
-/** What plans conditions, and tells those that no row fulfils. */
+/** The code that plans conditions and recognizes those that no row can satisfy. */
 export type Filtering = typeof import("./filters.ts");
 
 const loadFiltering = loadOnce(async () => import("./filters.ts"));
 
-/** What a chain of calls needs for its conditions; undefined if it has none. */
+/** Loads the code that a chain of calls needs for its conditions; undefined if it has none. */
 export const filteringFor = (conditions: readonly Condition[]): Filtering | Promise<Filtering> | undefined =>
   conditions.length === 0 ? undefined : loadFiltering();
 
-/** A call over conditions: the first one loads what plans them, so that errors of its plan are rejections. */
+/** A call with conditions. The first one loads the code that plans them, so errors of its plan are rejections. */
 export const filteredCall = <T, Plan>(conditions: readonly Condition[], of: (filtering?: Filtering) => Call<T, Plan>): Call<T, Plan> =>
   conditions.length === 0 ? of() : deferCall(loadFiltering, of);
 
-/** Reads what a call gives to its caller. */
+/** Reads the rows that a call returns to its caller, parsed if the model declares it. */
 const readGiven = async (driver: Driver, request: ReadRequest, context: CallContext): Promise<Rows> =>
   runRead(driver.session, driver.parses ? { ...request, parse: await parserOf(driver, context) } : request, context);
 
@@ -58,7 +58,7 @@ export const explainRequest = async (driver: Driver, request: ReadRequest): Prom
   return explainRead(driver.catalog, { ...request, livingAt: driver.context({}).livingAt });
 };
 
-/** A call over a read request and what to make of the rows. */
+/** A call that reads a request and turns the rows into its result. */
 export const readCall = <T>(driver: Driver, request: ReadRequest, give: (found: readonly Found[]) => T): Read<T> => {
   const make = async (options: RunOptions): Promise<Report<T>> => {
     const context = driver.context(options);
@@ -73,14 +73,14 @@ const keptCounts = loadOnce(async () => import("./kept-counts.ts"));
 /** The valid values of the options of a count. */
 export const countOptions: OptionChecks<CountOptions> = { kept: ["transaction", "any", "none"] };
 
-/** A call that counts what a request would read, or takes the number from a node that keeps it. */
+/** A call that counts the rows of a request, or reads the number from a node that keeps it. */
 export const countCall = (driver: Driver, made: () => ReadRequest, asked?: AskedCount): Read<number> => {
   const mayKeep = asked && driver.catalog.facts.aggregates.length > 0;
   let request: ReadRequest | undefined;
   try {
     request = made();
   } catch (error) {
-    // A node may keep the number of what no index finds.
+    // A node may keep a count of rows that no index finds.
     if (!mayKeep) throw error;
   }
   return createCall(
@@ -95,7 +95,7 @@ export const countCall = (driver: Driver, made: () => ReadRequest, asked?: Asked
 
 /** Upper bound of the rows of a page. */
 export const MAX_ROWS = 10_000;
-/** Rows of a page by default, and of each call of an iteration. */
+/** Default number of rows of a page. */
 const PAGE_ROWS = 20;
 const MAX_BUDGET = 1_000_000_000;
 const PART_ROWS = 1000;
@@ -104,7 +104,7 @@ const paging = loadOnce(async () => import("../executor/read-page.ts"));
 
 interface PageAsk {
   readonly request: ReadRequest;
-  /** What cursors are bound to, beside the table and the indexes that are read: the query's form, whatever it selects, and its values. */
+  /** The query's form, without its selection. Cursors are bound to it, to `values`, to the table and to the indexes that are read. */
   readonly form: string;
   readonly values: readonly unknown[];
   readonly options: SearchPageOptions;
@@ -128,14 +128,14 @@ export const refuseLimit = (limit: number | undefined): void => {
 };
 
 /**
- * A call that reads a page, and what to make of its rows.
+ * A call that reads a page and turns its rows into items.
  *
  * @throws {plan.unsupported} after limit()
  */
 export const pageCall = <T>(driver: Driver, ask: PageAsk, give: (found: readonly Found[]) => readonly T[]): Read<Page<T>> => {
   const { form, values, options } = ask;
   refuseLimit(ask.request.limit);
-  // A cursor is a key of the index: with another selection, or if the model comes to expect another price, another one may be read.
+  // A cursor is a key of an index. Another selection, or other expectations in the model, may lead to another index.
   const indexes = ask.request.plan.sources.map((source) => (source.kind === "query" ? source.index : undefined));
   const query = `${driver.catalog.table}|${form}|${exactText([indexes, ...values])}`;
   const budget = { requests: options.budget?.requests, readUnits: options.budget?.units };
@@ -161,7 +161,7 @@ export const pageCall = <T>(driver: Driver, ask: PageAsk, give: (found: readonly
   );
 };
 
-/** Reads until there is nothing left or the request reached its limit. Each part is a separate call with its deadline. */
+/** Reads until nothing is left or the request reaches its limit. Each part is a separate call with its own deadline. */
 export async function* readInParts(driver: Driver, request: ReadRequest): AsyncGenerator<readonly Found[]> {
   let from: Position | undefined;
   let left = request.limit ?? Number.POSITIVE_INFINITY;

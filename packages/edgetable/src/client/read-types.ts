@@ -32,27 +32,26 @@ import type { Fields, Grid, Values, Views } from "./grid-types.ts";
 import type { Walk, Walks } from "./walk-types.ts";
 import type { Advice, EdgeOptions, EdgeSideTypes, EdgeWrites, NodeWrites } from "./write-types.ts";
 
-/** What is inferred of a node's neighbours along an edge type. Each member is resolved when it is first asked for. */
+/** The types inferred for a node's neighbours along an edge type. Each member is resolved when it is first used. */
 export interface NeighbourTypes {
   readonly node: unknown;
-  /** The attributes that may be given of a node beside its id. */
+  /** The attributes of a node that may be given in addition to its id. */
   readonly given: unknown;
   readonly id: unknown;
   readonly filter: unknown;
-  /** True where a strongly consistent read is possible, else the sentence that says why not. */
+  /** True if a strongly consistent read is possible, else the message that says why not. */
   readonly strong: unknown;
-  /** The same once the order is given up. */
+  /** The same for an unordered query. */
   readonly loose: unknown;
-  /** How a walk goes on. */
+  /** The methods that continue a walk. */
   readonly on: { readonly out: unknown; readonly in: unknown; readonly both: unknown; readonly feed: unknown };
 }
 
 /**
- * Neighbours of a node along one edge type, not yet read. Builders are immutable; the methods at the
- * end of a chain return a call.
+ * A query for the neighbours of a node along one edge type. Builders are immutable; the last method of a chain returns a call.
  *
- * @throws {schema.unknownAttribute} from `where` and `select`, for a name that the edge does not have
- * @throws {plan.invalidOption} from `where` and `limit`, for an unknown comparison, or a number out of its range
+ * @throws {schema.unknownAttribute} from `where` and `select`, for an unknown name
+ * @throws {plan.invalidOption} from `where` and `limit`, for an unknown comparison, or a number out of range
  * @throws {plan.noIndex} from `using`, for an unknown index, and from a call that no index serves
  */
 export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterable<Edge> {
@@ -60,13 +59,13 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
   where(filter: T["filter"]): this;
   /** Reads in the opposite order. */
   reverse(): this;
-  /** Reads no more than so many edges, 1 or more. */
+  /** Reads at most this many edges, 1 or more. */
   limit(most: number): this;
-  /** Gives up the edge's declared order, so that the table itself can answer. */
+  /** Ignores the edge's declared order, so that the table itself can be read. */
   unordered(): Neighbours<Edge, Unordered<T>>;
-  /** Reads from the named index rather than from where it is cheapest. */
+  /** Reads from the named index instead of the cheapest one. */
   using(index: string): this;
-  /** Reads and sends only the named attributes of the edges, and their ends. */
+  /** Returns only the named attributes of the edges, and their ends. */
   select<const Field extends keyof Edge & string>(
     ...fields: readonly Field[]
   ): Neighbours<Pick<Edge, Field | Extract<keyof Edge, "from" | "to">>, T>;
@@ -75,40 +74,40 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
   /** The edges. One Query for each megabyte. */
   edges(): Read<readonly Edge[]>;
   /**
-   * The neighbours themselves: the Query, and one BatchGetItem for each 100. Missing ones are left out and named in the
-   * report. Where an edge leads to several kinds, each is `{ kind, row }`, here and in `entries`.
+   * The neighbours themselves: the Query, and one BatchGetItem for each 100. Missing neighbours are left out, and the report names
+   * them. If the edge leads to several kinds, each result is `{ kind, row }`, here and in `entries`.
    */
   nodes(options?: HydrateOptions<Partial<T["given"]>>): Read<readonly T["node"][]>;
   nodes<const Field extends keyof T["given"] & string>(
     options: SelectNodes<T["given"], Field>,
   ): Read<readonly FetchedNode<T["node"], Field>[]>;
-  /** Each edge with its neighbour: what `nodes` costs. Where the neighbour has no item, `node` is not there. */
+  /** Each edge with its neighbour. Costs what `nodes` costs. If the neighbour has no item, `node` is absent. */
   entries(options?: HydrateOptions<Partial<T["given"]>>): Read<readonly Entry<Edge, T["node"]>[]>;
   entries<const Field extends keyof T["given"] & string>(
     options: SelectNodes<T["given"], Field>,
   ): Read<readonly Entry<Edge, FetchedNode<T["node"], Field>>[]>;
-  /** The neighbours' ids. What `edges` costs. */
+  /** The neighbours' ids. Costs what `edges` costs. */
   ids(): Read<readonly T["id"][]>;
   /**
-   * How many edges there are. Where the node has a derived attribute that counts them, with the same conditions, one GetItem
-   * of the node; else what `edges` costs: DynamoDB counts and sends no items, unless a condition is checked in memory.
+   * The number of edges. Costs one GetItem of the node if it has a derived attribute that counts them under the same conditions,
+   * else what `edges` costs. DynamoDB counts and sends no items, unless a condition is checked in memory.
    */
   count(options?: CountOptions): Read<number>;
-  /** The first edge in order, undefined when there is none. One Query. */
+  /** The first edge in order; undefined if there is none. One Query. */
   first(): Read<Edge | undefined>;
   /**
-   * Edges from a position on, as TAO's `assoc_range`; the edges before it are read too, and paid for.
+   * Edges from a position on, like TAO's `assoc_range`. The edges before it are read and paid for as well.
    *
-   * @param position edges to leave out, 0 or more
-   * @param limit the most edges to give, 1 to 10,000
+   * @param position number of edges to skip, 0 or more
+   * @param limit maximum number of edges, 1 to 10,000
    */
   range(position: number, limit: number): Read<readonly Edge[]>;
   /**
-   * A page with cursors of those beside it. One Query, more where a filter leaves a page short; the first
-   * page of a table leaves the secret of its cursors there.
+   * A page with cursors to the pages beside it. One Query, more if a filter leaves the page short. The first page of a table stores
+   * the secret of its cursors there.
    *
-   * @throws {cursor.invalid} when the cursor is not of this query
-   * @throws {cursor.outgrown} when the shards grew since, and the rows at the page's end can no longer be told apart
+   * @throws {cursor.invalid} if the cursor belongs to another query
+   * @throws {cursor.outgrown} if the shard count has grown since, and the rows at the page's end can no longer be distinguished
    */
   page<Of extends "edges" | "nodes" | "entries" | "ids" = "edges">(
     options?: PageOptions<Of>,
@@ -118,13 +117,13 @@ export interface Neighbours<Edge, T extends NeighbourTypes> extends AsyncIterabl
   ): Read<Page<PageItems<Edge, FetchedNode<T["node"], Field>, T["id"]>[Of]>>;
   /** What `edges` would send, without sending it. */
   explain(): Promise<ReadExplanation>;
-  /** On along another edge: a walk, within a budget. */
+  /** Continues along another edge: a walk, within a budget. */
   readonly out: T["on"]["out"];
   readonly in: T["on"]["in"];
   readonly both: T["on"]["both"];
-  /** The newest edges of these neighbours, merged, in pages. */
+  /** The newest edges of these neighbours, merged into pages. */
   readonly feed: T["on"]["feed"];
-  /** These neighbours as a walk of one hop, which can be counted, ranked, repeated. */
+  /** These neighbours as a walk of one hop, for example to rank them or to repeat the hop. */
   walk(): T["on"];
 }
 
@@ -143,7 +142,7 @@ type IndexOnly<Name extends string> = `"${Name}" is read in this direction from 
 type OrderedByIndex<Name extends string> =
   `"${Name}" is ordered by an index, and an index cannot be read consistently: call unordered() first.`;
 
-// An edge in a `twice` or symmetric pair lies in both partitions of the table.
+// A symmetric edge, or one stored twice, is in both partitions of the table.
 type LooseIn<Name extends string, Stored> = Stored extends "once" | "reference" ? IndexOnly<Name> : true;
 type StrongOf<Name extends string, Order, Loose> = Order extends undefined ? Loose : OrderedByIndex<Name>;
 
@@ -188,48 +187,51 @@ export interface Joined<Name extends keyof E & string, N extends Nodes, E extend
 /** A node with everything in its partition. */
 export interface Collection<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> {
   readonly node: N[Name]["~types"]["row"] | undefined;
-  /** Edges by type. From a table they are the outgoing ones (and both for symmetric edges); from an index the incoming. */
+  /** Edges by type. From the table: outgoing edges, and symmetric edges of both directions. From an index: incoming edges. */
   readonly edges: { readonly [Edge in EdgesAt<E, Name, "~from"> | EdgesAt<E, Name, "~to">]?: readonly EdgesInGraph<N, E>[Edge]["edge"][] };
   readonly parts: {
     readonly [Part in keyof P & string as P[Part]["of"] extends Name ? Part : never]?: readonly PartRow<N, P[Part]>[];
   };
 }
 
-/** How a node is read by its id. */
+/** Options of a read of a node by its id. */
 export interface GetOptions<Row, Field = never> {
   /** Strongly consistent: twice the units. @default false */
   readonly consistent?: boolean | undefined;
-  /** Attributes that the node's key needs beside its id; with them it is a GetItem, without a Query. */
+  /** Attributes that the node's key needs in addition to its id. With them the read is a GetItem, else a Query. */
   readonly given?: Partial<Row> | undefined;
   /**
-   * Sends only these attributes, one or more, and the version where the node type keeps one; read, and paid for, is the
-   * whole item. @default all
+   * Returns only these attributes, one or more, and the version if the node type keeps one. The whole item is read and paid for.
+   * @default all
    */
   readonly select?: readonly Field[] | undefined;
 }
 
-/** One node, by its id, not yet read. */
+/** A handle on one node, by its id. Nothing is read yet. */
 export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, Name extends keyof N & string> extends Walks<N, E, Name> {
-  /** The node, undefined when there is none. One GetItem. */
+  /** The node; undefined if it does not exist. One GetItem. */
   get<const Field extends keyof N[Name]["~types"]["row"] & string = never>(
     options?: GetOptions<N[Name]["~types"]["row"], Field>,
   ): Read<Fetched<N[Name]["~types"]["row"], NoInfer<Field>> | undefined>;
-  /** The node, its parts and its edges, told apart by type. One Query for each megabyte. */
+  /** The node, its parts and its edges, grouped by type. One Query for each megabyte. */
   collection(options?: { readonly consistent?: boolean | undefined }): Read<Collection<N, E, P, Name>>;
   /**
-   * The node and its incoming edges in one Query of the index in which the node is mirrored. Edges that are stored twice
-   * or symmetric are not in it: they lie with the node, in `collection()`.
+   * The node and its incoming edges in one Query of the index in which the node is mirrored. It does not contain symmetric edges
+   * and edges stored twice: these are in the node's partition, in `collection()`.
    */
   incoming(options?: { readonly index?: string | undefined }): Read<Collection<N, E, P, Name>>;
-  /** The edges that leave this node. */
+  /** The outgoing edges of this node. */
   out<Edge extends EdgesAt<E, Name, "~from">>(edge: Edge): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Targets<Edge, N, E>>;
-  /** The edges that reach this node. */
+  /** The incoming edges of this node. */
   in<Edge extends EdgesAt<E, Name, "~to">>(edge: Edge): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Sources<Edge, N, E>>;
-  /** Edges in either direction: the outgoing first, then the incoming, each in its order. `reverse()` turns each round: the outgoing still come first. */
+  /**
+   * Edges in either direction: first the outgoing, then the incoming edges, each in their order. `reverse()` reverses each of the
+   * two; the outgoing edges still come first.
+   */
   both<Edge extends EdgesAt<E, Name, "~from"> & EdgesAt<E, Name, "~to">>(
     edge: Edge,
   ): Neighbours<EdgesInGraph<N, E>[Edge]["edge"], Joined<Edge, N, E>>;
-  /** Whether an edge leads to the given node. One GetItem. */
+  /** True if an edge leads to the given node. One GetItem. */
   has<Edge extends EdgesAt<E, Name, "~from">>(
     edge: Edge,
     to: EdgesInGraph<N, E>[Edge]["to"],
@@ -241,13 +243,13 @@ export interface NodeHandle<N extends Nodes, E extends Edges, P extends Parts, N
 
 type Leading<Id> = Partial<Id>;
 
-/** The value of one unique attribute, or the sentence for a node type without any. */
+/** The value of one unique attribute, or the message for a node type without any. */
 export type UniqueValue<Unique, Row> = Unique extends keyof Row
   ? { readonly [Field in Unique]: NonNullable<Row[Field]> }
   : "This node type declares no unique attribute: declare unique, or search it by find().";
 type NoFields = "The node type has no user-defined fields: declare them with fields: { of: … }.";
 
-/** What is asked for one parent, the node type that the fields belong to. */
+/** A function of a parent's id, for the node type that the fields belong to. */
 type FieldsOfParent<N extends Nodes, Of, Api> = [Of] extends [never]
   ? NoFields
   : (parent: Of extends keyof N ? N[Of]["~types"]["id"] : never) => Api;
@@ -260,47 +262,50 @@ export interface NodeApi<N extends Nodes, E extends Edges, P extends Parts, Name
   (id: N[Name]["~types"]["id"]): NodeHandle<N, E, P, Name>;
   /** Fields that users define for one parent: see docs/grids.md. */
   readonly fields: FieldsOfParent<N, N[Name]["~of"], Fields>;
-  /** The values that one node has for such fields. */
+  /** The values of one node for such fields. */
   readonly values: [N[Name]["~of"]] extends [never] ? NoFields : (id: N[Name]["~types"]["id"]) => Values;
-  /** The nodes of one parent, sorted, filtered and paged by their attributes and by such fields. */
+  /** The nodes of one parent, sorted, filtered and paged by their attributes and such fields. */
   readonly grid: FieldsOfParent<N, N[Name]["~of"], Grid<N[Name]["~types"]["row"]>>;
   /** Saved settings of such grids, for one parent. */
   readonly views: FieldsOfParent<N, N[Name]["~of"], Views<N[Name]["~types"]["row"]>>;
-  /** All nodes of the type below a level of its hierarchical key, as the start of edges: give the leading id fields. */
+  /** All nodes of the type below a level of its hierarchical key, as the start of edges. Takes the leading id fields. */
   within(id: Leading<N[Name]["~types"]["id"]>): Pick<NodeHandle<N, E, P, Name>, "in" | "out">;
-  /** The node, undefined when there is none. One GetItem; without `given`, a Query where the key needs more than the id. */
+  /** The node; undefined if it does not exist. One GetItem; a Query if the key needs more than the id and `given` is absent. */
   get<const Field extends keyof N[Name]["~types"]["row"] & string = never>(
     id: N[Name]["~types"]["id"],
     options?: GetOptions<N[Name]["~types"]["row"], Field>,
   ): Read<Fetched<N[Name]["~types"]["row"], NoInfer<Field>> | undefined>;
   /**
-   * The node that has this value of a unique attribute, undefined when there is none. Two GetItems: of the value's marker,
-   * and of the node that it names. A node that lost the value between them is never given: both reads are then made
-   * again, strongly consistent. A connection that did not create the table reads its record once, beside the first such read.
+   * The node with this value of a unique attribute; undefined if there is none. Two GetItems: of the value's marker, and of the
+   * node that it names. If the node lost the value between them, both are read again, strongly consistent. A connection that did
+   * not create the table also reads its record once, with the first such read.
    *
    * @throws {plan.uniqueIncomplete} while the migration that reserves the values of existing nodes has not ended
-   * @throws {plan.invalidOption} for an attribute that is not unique, for several, and for a value that no marker can have
+   * @throws {plan.invalidOption} for an attribute that is not unique, for several attributes, and for a value that cannot be unique
    */
   by<const Field extends keyof N[Name]["~types"]["row"] & string = never>(
     value: UniqueValue<N[Name]["~unique"], N[Name]["~types"]["row"]>,
     options?: SelectOptions<Field>,
   ): Read<Fetched<N[Name]["~types"]["row"], NoInfer<Field>> | undefined>;
-  /** Several nodes in the order of the ids, undefined for those that do not exist. One BatchGetItem for each 100. */
+  /** Several nodes, in the order of the ids; undefined for each that does not exist. One BatchGetItem for each 100. */
   getMany<const Field extends keyof N[Name]["~types"]["row"] & string = never>(
     ids: readonly N[Name]["~types"]["id"][],
     options?: GetOptions<N[Name]["~types"]["row"], Field>,
   ): Read<readonly (Fetched<N[Name]["~types"]["row"], NoInfer<Field>> | undefined)[]>;
 }
 
-/** `db.<edge>`. `In` is what the graph makes of the edge type, `T` what is inferred of it by itself. */
+/** `db.<edge>`. `In` has the types of the edge within its graph, `T` the types inferred from its definition alone. */
 export interface EdgeApi<In extends AnyEdgeInGraph, T extends EdgeSideTypes> extends EdgeWrites<In, T> {
-  /** One edge, undefined when there is none. One GetItem. */
+  /** One edge; undefined if it does not exist. One GetItem. */
   get<const Field extends keyof In["edge"] & string = never>(
     from: In["from"],
     to: In["to"],
     ...options: EdgeOptions<T["key"], SelectOptions<Field>>
   ): Read<FetchedEdge<In["edge"], NoInfer<Field>> | undefined>;
-  /** The edges from one node to any of several, TAO's `assoc_get`; absent ones are left out. One BatchGetItem for each 100. */
+  /**
+   * The edges from one node to any of several nodes, like TAO's `assoc_get`, without those that do not exist. One BatchGetItem for
+   * each 100.
+   */
   getMany<const Field extends keyof In["edge"] & string = never>(
     from: In["from"],
     to: readonly In["to"][],

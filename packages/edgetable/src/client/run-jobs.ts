@@ -51,13 +51,13 @@ import type { JobHandle, JobOptions } from "./write-types.ts";
 
 type Outcome = WriteOutcome<unknown>;
 
-/** A deletion as it was asked for. */
+/** A requested deletion. */
 export interface AskedDeletion {
   readonly write: DeleteWrite;
   readonly options: JobOptions;
 }
 
-// Without a deadline, a job takes as long as it needs.
+// Without a deadline, a job has no time limit.
 const deletionSettings = (driver: WriteDriver, options: JobOptions, run: RunOptions): DeletionSettings => ({
   indexLag: options.indexLag ?? INDEX_LAG,
   lease: options.lease ?? LEASE,
@@ -71,7 +71,7 @@ const outcomeOf = (result: DeletionResult): Outcome =>
 
 const startJob = (deletion: Deletion, resumes: boolean): JobHandle<Outcome> => {
   const done = runDeletion(deletion, resumes).then(outcomeOf);
-  // Callers learn of a failure by `done` alone, and need not listen to it.
+  // Only `done` reports a failure, and callers need not await it.
   done.catch(() => undefined);
   return { id: deletion.id, progress: () => progressOf(deletion), done };
 };
@@ -81,14 +81,14 @@ const openAsked = (driver: WriteDriver, { write, options }: AskedDeletion, run: 
   return openDeletion(driver.session, { ...write, idempotent }, deletionSettings(driver, options, run));
 };
 
-/** Deletes a node with everything that goes with it. */
+/** Deletes a node with its parts and cascading edges. */
 export const makeDeletion = async (driver: WriteDriver, asked: AskedDeletion, run: RunOptions): Promise<Report<Outcome>> => {
   const deletion = openAsked(driver, asked, run);
   const outcome = outcomeOf(await runDeletion(deletion, false));
   return reportOf(outcome, { cost: deletion.cost, requests: deletion.requests });
 };
 
-/** Begins to delete a node with everything that goes with it. */
+/** Begins to delete a node with its parts and cascading edges. */
 export const startDeletion = (driver: WriteDriver, asked: AskedDeletion, run: RunOptions): JobHandle<Outcome> =>
   startJob(openAsked(driver, asked, run), false);
 
@@ -112,7 +112,7 @@ const resumeCopies = (driver: WriteDriver, { id }: Job, options: ResumeOptions):
 export const listJobs = (driver: WriteDriver, options?: RunOptions): Promise<readonly Job[]> =>
   list(driver.session, driver.context(checkRun(options)));
 
-/** The id of a job that is asked for by the name which the program gave it, or by the id that a list gave. */
+/** The id of a job, from the name that the program gave it or from its id in the list. */
 const knownIdOf = (driver: WriteDriver, id: string): string =>
   /^(?:delete|copy) |^\{.*\} /s.test(id) ? id : jobNameOf(driver.catalog, id);
 
@@ -142,7 +142,7 @@ export const resumeAllJobs = async (driver: WriteDriver, options: ResumeOptions)
     try {
       resumed.push((job.kind === "copy" ? resumeCopies : resumeDeletion)(driver, job, options));
     } catch (error) {
-      // A job that another model began: the others are resumed all the same.
+      // A job that another model began does not keep the others from being resumed.
       if (!isEdgetableError(error, "job.mismatch")) throw error;
       refused.push({ id: job.id, error });
     }
@@ -186,7 +186,7 @@ const checkFacts = (facts: JobFacts): void => {
   }
 };
 
-/** Writes derived attributes that a batch job computes: the one way to set them. */
+/** Writes derived attributes of freshness `batch`. Nothing else sets them. */
 const setDerived = async (
   driver: WriteDriver,
   { name, id, values }: { readonly name: string; readonly id: Row; readonly values: Row },
@@ -231,7 +231,7 @@ const setDerived = async (
   return writeCall(unchecked, { kind: "relink", edge: name, ...ends, ...own, ...how });
 };
 
-/** A program's own work, and how it is run. */
+/** A job of the program's own, and its options. */
 interface OwnWork<Result> {
   readonly options: OwnJobOptions;
   readonly work: (job: OwnJob) => Promise<Result>;

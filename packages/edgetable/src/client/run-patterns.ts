@@ -16,17 +16,17 @@ import type { WalkExplanation } from "./walk-explanation.ts";
 /** What a pattern's call will do: a read of one hop, or a walk. */
 export type Explanation = ReadExplanation | WalkExplanation;
 
-/** One question that the application asks of its graph, by name. */
+/** A named question that the application asks of its graph. */
 export interface Pattern<Connection, Parameters, Answer> {
   /** The question in words. */
   readonly question: string;
   /** Example parameters, for plans and tables. */
   readonly example: Parameters;
-  /** Builds the call that answers it, without making it. */
+  /** Builds the call that answers the question, without making it. */
   readonly ask: (db: Connection, parameters: Parameters) => Call<Answer, Explanation>;
 }
 
-/** Any pattern that `definePatterns` gives, whatever its graph and what it asks. */
+/** Any pattern of `definePatterns`, of any graph and with any parameters. */
 // oxlint-disable-next-line typescript/no-explicit-any -- a constraint that every pattern satisfies
 export type AnyPattern = Pattern<any, any, unknown>;
 
@@ -46,7 +46,7 @@ export const explainEach = async (db: unknown, patterns: Readonly<Record<string,
     Object.entries(patterns).map(async ([name, { question, example, ask }]) => {
       const call = ask(db, example) as Partial<Call<unknown, Explanation>> | null | undefined;
       if (typeof call?.explain !== "function") {
-        // An asynchronous `ask` sends the call. Nobody awaits its promise, so its rejection must be caught here.
+        // An asynchronous `ask` sends the call. Its promise is not awaited, so its rejection must be caught here.
         if (call instanceof Promise) call.catch(() => undefined);
         throw new EdgetableError("plan.invalidOption", `Pattern "${name}": \`ask\` must return a call without awaiting it.`, {
           details: { pattern: name },

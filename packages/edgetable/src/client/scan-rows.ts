@@ -4,37 +4,36 @@ import { checkOptions, checkSignal, listOf, oneOf, type OptionChecks } from "../
 import type { CallContext } from "../executor/session.ts";
 import type { Driver } from "./driver.ts";
 
-/** How the table is scanned. */
+/** Options of a scan. */
 export interface ScanOptions {
-  /** Names of nodes, edges and parts; rows of others are left out, at the same price. @default all */
+  /** Names of nodes, edges and parts to return. The price is the same. @default all */
   readonly only?: readonly string[] | undefined;
-  /** True to read what was written before: twice the price. @default false */
+  /** True for strongly consistent reads: twice the price. @default false */
   readonly consistent?: boolean | undefined;
-  /** Parts into which the table is divided, 1 to 1,000,000. @default 1 */
+  /** Number of segments into which the table is divided, 1 to 1,000,000. @default 1 */
   readonly segments?: number | undefined;
-  /** Segments that are read at the same time, 1 to 1,000. @default 8 */
+  /** Number of segments read in parallel, 1 to 1,000. @default 8 */
   readonly concurrency?: number | undefined;
   /**
-   * Copies of edges stored twice that wait in memory until their other copy is read, 0 to 10,000,000. If more wait,
-   * their other copies are read by BatchGetItem: half a read unit for each. @default 20,000
+   * Maximum number of copies of edges stored twice that wait in memory for their other copy, 0 to 10,000,000. Beyond it, other
+   * copies are read by BatchGetItem, at half a read unit each. @default 20,000
    */
   readonly held?: number | undefined;
-  /** The `position` of an earlier scan's report: continues there, with that scan's segments. */
+  /** The `position` in the report of an earlier scan. The scan continues there, with the same segments. */
   readonly from?: string | undefined;
-  /** Milliseconds for one request and its retries, 1 to 86,400,000. @default 60,000 */
+  /** Time limit of one request, including retries, in milliseconds, 1 to 86,400,000. @default 60,000 */
   readonly deadline?: number | undefined;
   /** Ends the scan with `execute.aborted`. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Called with every item that has no row. `"skip"` only counts them in the report, `"throw"` ends the scan with
+   * Called with every item that is not a row. `"skip"` only counts them in the report, `"throw"` ends the scan with
    * `scan.strayItem` at the first one.
    * @default "throw"
    */
   readonly onStray?: ("skip" | "throw" | ((stray: StrayItem) => void)) | undefined;
   /**
-   * `"show"` gives attributes that the model does not know as well. `db.load` refuses them where the schema lists its
-   * attributes.
-   * @default the connection's, "hide" unless it says otherwise
+   * `"show"` also returns attributes that the model does not know. `db.load` refuses them if the schema lists its attributes.
+   * @default the connection's setting, by default "hide"
    */
   readonly unknown?: ReadingOptions["unknown"] | undefined;
   /** Called with the progress of the scan. */
@@ -59,9 +58,9 @@ const scanChecks: OptionChecks<ScanOptions> = {
 };
 
 /**
- * Begins to scan; see `ScanTable`.
+ * Begins a scan; see `ScanTable`.
  *
- * @throws {plan.invalidOption} when an option is unknown, not of its kind, or names nothing of the model
+ * @throws {plan.invalidOption} if an option is unknown, has a wrong type, or has a name that the model does not have
  */
 export const scanRows = (driver: Driver, options: ScanOptions): Scanning => {
   checkOptions(options, scanChecks);

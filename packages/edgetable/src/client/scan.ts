@@ -38,26 +38,25 @@ export type ScanRow<N extends Nodes, E extends Edges, P extends Parts> =
       >;
     }[keyof E & string];
 
-/** A scan: its rows, from the beginning each time, and the progress of the last iteration. */
+/** A scan. Each iteration starts from the beginning; `report` covers the last one. */
 export interface Scan<Row> extends AsyncIterable<Row> {
-  /** What was read so far, and the position from which another scan goes on. */
+  /** What was read so far, and the position from which another scan can continue. */
   report(): ScanReport;
 }
 
 /**
- * Reads the whole table by Scan and yields every node, edge and part as a row that `db.load` takes:
- * a table loaded from the rows has the same items, without attributes that the model does not know.
- * Edges that are stored twice come once, with what differs between their copies as `reverse`.
- * Edgetable's own items are left out: loading creates them again. Rows are in no order and may or may
- * not contain what is written meanwhile: a scan is not a snapshot.
+ * Reads the whole table by Scan and yields every node, edge and part as a row that `db.load` accepts. A table loaded from these
+ * rows has the same items, without attributes that the model does not know. An edge stored twice comes once; `reverse` has the
+ * attributes that differ on its second copy. Edgetable's own items are left out, because loading creates them again. Rows are
+ * unordered. A scan is not a snapshot: rows may or may not include concurrent writes.
  *
- * Costs half a read unit for each 4 KB of the whole table, in requests of 1,000 items, whatever is
- * taken of it; for copies that come far apart see `held`. Memory does not grow with the table.
+ * Costs half a read unit for each 4 KB of the whole table, in requests of 1,000 items, even if only some kinds are wanted. Copies
+ * that are far apart cost more, see `held`. Memory does not grow with the table.
  *
- * @throws {scan.strayItem} for an item without a row, unless `onStray` is given
- * @throws {plan.invalidOption} for a number out of its range, or a name that the model does not have
- * @throws {cursor.invalid} when `from` is not a position of this table
- * @throws errors of the service; `details.report` says how far the scan came
+ * @throws {scan.strayItem} for an item that is not a row, unless `onStray` is given
+ * @throws {plan.invalidOption} for a number out of range, or a name that the model does not have
+ * @throws {cursor.invalid} if `from` is not a position in this table
+ * @throws errors of the service; `details.report` has the progress of the scan
  * @example
  * const scan = db.scan({ segments: 4, onStray: ({ key, reason }) => console.log(key, reason) });
  * for await (const row of scan) console.log(JSON.stringify(row));
@@ -84,7 +83,7 @@ export const scanOf =
     if (options.signal !== undefined) checkSignal(options.signal);
     let scanning: Scanning | undefined;
     async function* rows(): AsyncGenerator<Row> {
-      // Few processes scan: the first scan loads the code.
+      // Few processes scan, so the first scan loads the code.
       const { scanRows } = await import("./scan-rows.ts");
       // A caller that stops early must not leave requests in flight.
       const ended = new AbortController();

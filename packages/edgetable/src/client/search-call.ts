@@ -36,7 +36,7 @@ import { explainRead, lanesOf } from "./explanation.ts";
 import { countCall, explainRequest, findNode, pageCall, readCall, readInParts } from "./read-call.ts";
 import type { Read, SearchPageOptions } from "./page-types.ts";
 
-/** Upper bound of the partitions that one search reads: the values of a list times the shards. */
+/** Maximum number of partitions that one search reads: the values of a list times the shards. */
 const MAX_LANES = 1000;
 
 const planners = { searching, filtering: filterRules };
@@ -47,7 +47,7 @@ interface PlannedSearch {
   readonly binding: Binding;
 }
 
-// If the value is not in the key, each Query would find the rows of all values.
+// A list is spread over Queries only if its values are in the key. Otherwise each Query would find the rows of all values.
 const isKeyed = (catalog: Catalog, { partition, sort, scatter, shapes }: QueryStep, path: string): boolean => {
   const shape = defined(catalog.shapesById[shapes[0] ?? ""], "shape");
   const own = inShape(shape, path);
@@ -75,10 +75,10 @@ const attempt = (give: () => PlannedSearch): PlannedSearch | EdgetableError => {
   }
 };
 
-/** A plan without the Queries whose items others of it read: a key may hold several values of a list in one form. */
+/** Removes Queries whose items other Queries of the plan read: several values of a list may have the same text in a key. */
 const withDistinctSources = (catalog: Catalog, { plan, binding }: PlannedSearch): PlannedSearch => {
   const shortest = new Map<string, string[]>();
-  // What tells a Query from others of its plan: where it reads, and the sort keys that it reads there.
+  // Identifies each Query by the partitions and sort keys that it reads.
   const places = plan.sources.map((source) => {
     const step = source as QueryStep;
     const partitions = partitionsOf(catalog, step, binding).map(({ text }) => text);
@@ -127,7 +127,7 @@ const fillsKeys = ({ catalog }: Driver, { plan }: PlannedSearch, lists: readonly
 const oneOfEach = (lists: readonly ValueList[]): SpreadLists =>
   spreadOver(lists.map((list) => ({ ...list, members: list.members.slice(0, 1) })));
 
-/** The lists that fill a key of an index together, as few as do; undefined if there are none, or if one alone does. */
+/** The smallest set of lists that together fill a key of an index; undefined if no set does, or if a single list does. */
 const listsFilling = (driver: Driver, state: SearchState, want: SearchWant): readonly ValueList[] | undefined => {
   const wayOver = (lists: readonly ValueList[]) => attempt(() => planned(driver, { state, want, spread: oneOfEach(lists) }));
   const fill = (lists: readonly ValueList[]): boolean => {
@@ -147,13 +147,13 @@ const listsFilling = (driver: Driver, state: SearchState, want: SearchWant): rea
 };
 
 /**
- * Plans a search. If an index has the values of a list (`in`) in its keys, the search is one Query for each value, merged.
- * If another condition finds the rows at a lower predicted price, the list filters those rows, of which a sort key with its values
- * gives those from the least to the greatest. If only several lists together
- * fill a key, the search is one Query for each combination of their values.
+ * Plans a search. If an index has the values of a list (`in`) in its keys, the search is one Query for each value, merged. If
+ * another condition finds the rows at a lower predicted price, the list filters these rows; if a sort key contains its values, the
+ * Query reads only from the least to the greatest. If only several lists together fill a key, the search is one Query for each
+ * combination of their values.
  *
- * @throws {plan.noIndex} when no index serves the search
- * @throws {plan.unsupported} when values times shards are more than 1,000
+ * @throws {plan.noIndex} if no index serves the search
+ * @throws {plan.unsupported} if values times shards are more than 1,000
  */
 const planSearch = (driver: Driver, state: SearchState, want: SearchWant): PlannedSearch => {
   if (!state.conditions.some(({ operator }) => operator === "in")) return planned(driver, { state, want });
@@ -163,7 +163,7 @@ const planSearch = (driver: Driver, state: SearchState, want: SearchWant): Plann
   const waysOver = (sets: readonly (readonly ValueList[])[]): readonly PlannedSearch[] =>
     sets.flatMap((lists) => {
       const combinations = lists.reduce((product, { members }) => product * members.length, 1);
-      // More than one search may read are refused if one of them would find its rows.
+      // Too many combinations are refused only if the plan of one of them shows that these lists fill a key.
       const spread = combinations > MAX_LANES ? oneOfEach(lists) : spreadOver(lists);
       const way = attempt(() => planned(driver, { state, want, spread }));
       if (way instanceof EdgetableError || !fillsKeys(driver, way, lists)) return [];
@@ -198,7 +198,7 @@ export interface SearchAsk {
   readonly several: boolean;
 }
 
-/** What a call makes of a search. */
+/** The result that a call asks of a search. */
 export type SearchAnswer =
   | { readonly kind: "rows" | "first" | "count" }
   | { readonly kind: "nodes" | "entries"; readonly end: "from" | "to" }
@@ -247,13 +247,13 @@ const sumCall = (driver: Driver, request: ReadRequest, attribute: string): Read<
     },
   );
 
-/** The driver without an index. Its plans are made once for each call: an index is incomplete for a while only. */
+/** The driver without an index. Its plans are not kept, because an index is incomplete only for a while. */
 const withoutIndex = (driver: Driver, index: string): Driver => {
   const catalog = { ...driver.catalog, indexes: driver.catalog.indexes.filter(({ name }) => name !== index) };
   return { ...driver, catalog, plan: (_, logical, how) => planRead(catalog, logical(), { off: driver.rulesOff, ...how }) };
 };
 
-/** Begins a search over another index where the best one is not complete, and rejects if no other one serves it. */
+/** Begins a search, on another index if the best one is incomplete. Rejects if no other index serves it. */
 const avoidIncomplete = async <T>(driver: Driver, begin: (driver: Driver) => Promise<T>): Promise<T> => {
   try {
     return await begin(driver);
@@ -266,7 +266,7 @@ const avoidIncomplete = async <T>(driver: Driver, begin: (driver: Driver) => Pro
   }
 };
 
-/** A search of a tenant's connection: the tenant is in a node's id, in that of a part's owner, in an edge and in its ends. */
+/** Adds the tenant to the conditions of a search: to a node's id, to the id of a part's owner, to an edge and to its ends. */
 export const ofTenant = ({ catalog: { tenant, ends: known, parts, edges } }: Driver, ask: SearchAsk): SearchAsk => {
   if (!tenant) return ask;
   const { kinds, conditions, values } = ask.state;
@@ -285,7 +285,7 @@ export const ofTenant = ({ catalog: { tenant, ends: known, parts, edges } }: Dri
   return { ...ask, state: { ...ask.state, conditions: [...conditions, ...more.conditions], values: [...values, ...more.values] } };
 };
 
-/** A call that makes a search and gives one answer of it. */
+/** A call that makes a search and returns the asked result. */
 export const searchCall = (driver: Driver, given: SearchAsk, answer: SearchAnswer): Read<unknown> => {
   const ask = ofTenant(driver, given);
   const best = answerOf(driver, ask, answer);
@@ -296,7 +296,10 @@ export const searchCall = (driver: Driver, given: SearchAsk, answer: SearchAnswe
   );
 };
 
-/** The request of a search at whose rows a walk starts. With a context, it reads a complete index if the connection avoids others. */
+/**
+ * The request of a search from whose rows a walk starts. With a context, and if the connection avoids incomplete indexes, it checks
+ * that the index is complete.
+ */
 export const startRequest = async (driver: Driver, state: SearchState, context: CallContext | undefined): Promise<ReadRequest> => {
   const ask = ofTenant(driver, { state, several: false });
   return avoidIncomplete(driver, async (other) => {

@@ -18,7 +18,7 @@ import type { Entry, Page, Read, SearchPageOptions, SelectEnds } from "./page-ty
 import type { Walk } from "./walk-types.ts";
 import type { Advice } from "./write-types.ts";
 
-// Rows of several kinds keep saying of which they are; edges keep their ends.
+// Rows of several kinds keep the name of their kind, and edges keep their ends.
 type Selected<Row, Field, Several> = Several extends true
   ? Row extends Kinded<infer Kind, infer One>
     ? Kinded<Kind, Picked<One, Field>>
@@ -27,57 +27,59 @@ type Selected<Row, Field, Several> = Several extends true
 type Picked<Row, Field> = Pick<Row, keyof Row & Field>;
 
 /**
- * Things found by their values in an index, not yet read; in the index's order. Builders are immutable,
- * the methods at the end of a chain return a call. It is read from an index, and so eventually
- * consistent. Over shards it is one Query for each, merged: pages are of exactly the size asked for.
+ * A search for nodes, edges or parts by their values, in the order of an index. Builders are immutable; the last method of a chain
+ * returns a call. Searches read an index, so they are eventually consistent. A sharded index takes one Query for each shard; their
+ * rows are merged, so a page has exactly the requested size.
  *
- * @throws {plan.unsupported} as a rejection, from a call with a list (`in`) whose values times shards are more than 1,000 partitions
- * @throws {plan.noIndex} as a rejection, from a call that no index serves, because there is no Scan; from `using`, if there is no such index
- * @throws {schema.unknownAttribute} from `where` and `select`, for a name that the kind does not have
- * @throws {plan.invalidOption} from `where` and `limit`, for an unknown comparison, or a number out of its range
+ * @throws {plan.unsupported} as a rejection, from a call with a list (`in`) whose values times shards are more than 1,000
+ * partitions
+ * @throws {plan.noIndex} as a rejection, from a call that no index serves, because a search never scans; from `using`, if there is
+ * no such index
+ * @throws {schema.unknownAttribute} from `where` and `select`, for an unknown name
+ * @throws {plan.invalidOption} from `where` and `limit`, for an unknown comparison, or a number out of range
  */
 export interface Search<Row, Filter, Several = false, On extends WalkOn = NoWalk> extends AsyncIterable<Row> {
-  /** Keeps the rows for which every condition holds; several calls add up. What no key takes is filtered after reading. */
+  /** Keeps the rows for which every condition holds; several calls add up. Conditions that no key covers are checked after reading. */
   where(filter: Filter): Search<Row, Filter, Several, On>;
-  /** Sends only the named attributes, and of edges their ends; read, and paid for, are whole items. */
+  /** Returns only the named attributes, and the ends of edges. Whole items are read and paid for. */
   select<const Field extends keyof Filter & string>(
     ...fields: readonly Field[]
   ): Search<Selected<Row, Field, Several>, Filter, Several, On>;
   /** Reads in the opposite order. */
   reverse(): Search<Row, Filter, Several, On>;
-  /** Reads no more than so many rows, 1 or more. */
+  /** Reads at most this many rows, 1 or more. */
   limit(most: number): Search<Row, Filter, Several, On>;
-  /** Reads from the named index rather than from where it is cheapest; of a sparse index, what is in it. */
+  /** Reads from the named index instead of the cheapest one. A sparse index finds only the items that it contains. */
   using(index: string): Search<Row, Filter, Several, On>;
-  /** Reads these shards of the index alone, by their numbers: one Query for each. @throws {plan.invalidOption} if there is no such shard */
+  /** Reads only these shards of the index, by number: one Query for each. @throws {plan.invalidOption} if there is no such shard */
   shards(...numbers: readonly number[]): Search<Row, Filter, Several, On>;
   /** The rows. One Query for each megabyte of each shard. */
   rows(): Read<readonly Row[]>;
-  /** The first row in order, undefined when there is none. One Query for each shard. */
+  /** The first row in order; undefined if there is none. One Query for each shard. */
   first(): Read<Row | undefined>;
-  /** How many rows there are. What `rows` costs; DynamoDB counts and sends no items, unless a condition is checked in memory. */
+  /** The number of rows. Costs what `rows` costs. DynamoDB counts and sends no items, unless a condition is checked in memory. */
   count(): Read<number>;
   /**
-   * The sum of an attribute over the rows, those without it adding nothing; another value than a number is refused; a bigint beyond 2^53. What `rows` costs, and
-   * no more is sent than that attribute: a roll-up at whatever level of a hierarchy the conditions name.
+   * The sum of an attribute over the rows; a bigint beyond 2^53. Rows without the attribute add nothing, and a value that is not a
+   * number is refused. Costs what `rows` costs; only the attribute is sent. With conditions on a level of a hierarchy, it is a
+   * roll-up at that level.
    *
-   * @throws {schema.unknownAttribute} for a name that the kind does not have
-   * @throws {plan.noIndex} from the call, where the index does not hold the attribute
+   * @throws {schema.unknownAttribute} for an unknown name
+   * @throws {plan.noIndex} from the call, if the index does not contain the attribute
    */
   sum(attribute: NumericOf<Filter>): Read<number | bigint>;
   /**
-   * A page with cursors of those beside it. One Query for each shard, more where a filter leaves a page short: then
-   * each reads more items, at most four times as many as the page needs. The first page of a table leaves the secret of
-   * its cursors there.
+   * A page with cursors to the pages beside it. One Query for each shard, more if a filter leaves the page short: then each reads
+   * more items, at most four times as many as the page needs. The first page of a table stores the secret of its cursors there.
    *
-   * @throws {plan.invalidOption} from the call, when its budget has no request for each shard
-   * @throws {cursor.invalid} when the cursor is not of this search
-   * @throws {cursor.outgrown} when the shards grew since, and the rows at the page's end can no longer be told apart
+   * @throws {plan.invalidOption} from the call, if its budget is less than one request for each shard
+   * @throws {cursor.invalid} if the cursor belongs to another search
+   * @throws {cursor.outgrown} if the shard count has grown since, and the rows at the page's end can no longer be distinguished
    */
   page(options?: SearchPageOptions): Read<Page<Row>>;
   /** What `rows` would send, without sending it. */
   explain(): Promise<ReadExplanation>;
-  /** On along an edge from every row: a walk, whose budget pays for the search too. */
+  /** Continues along an edge from every row: a walk, whose budget includes the search. */
   readonly out: On["out"];
   readonly in: On["in"];
   readonly both: On["both"];
@@ -85,7 +87,7 @@ export interface Search<Row, Filter, Several = false, On extends WalkOn = NoWalk
   readonly walk: On["walk"];
 }
 
-/** How a walk goes on from the rows of a search. */
+/** The methods that continue a walk from the rows of a search. */
 export interface WalkOn {
   readonly out: unknown;
   readonly in: unknown;
@@ -124,9 +126,9 @@ export interface EdgeSearch<Row, Filter, Source, Target> extends Search<Row, Fil
   limit(most: number): EdgeSearch<Row, Filter, Source, Target>;
   using(index: string): EdgeSearch<Row, Filter, Source, Target>;
   shards(...numbers: readonly number[]): EdgeSearch<Row, Filter, Source, Target>;
-  /** The nodes that the edges start at, one for each edge. Missing ones are left out and named in the report. */
+  /** The source of each edge. Missing nodes are left out, and the report names them. */
   sources<const Field extends NodeField<Source> = never>(options?: SelectEnds<Field>): Read<readonly AtEnd<Source, NoInfer<Field>>[]>;
-  /** The nodes that the edges lead to, one for each edge. */
+  /** The target of each edge. */
   targets<const Field extends NodeField<Target> = never>(options?: SelectEnds<Field>): Read<readonly AtEnd<Target, NoInfer<Field>>[]>;
   /** Each edge with the node at one of its ends. */
   entries<const Field extends NodeField<Source> = never>(
@@ -148,7 +150,7 @@ export type FoundRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = 
       ? FoundPart<N, P[Kind]>
       : never;
 
-// Of a union, `keyof` has the common attributes alone.
+// `keyof` of a union has only the common attributes.
 type Common<Rows> = Where<Pick<Rows, keyof Rows>>;
 
 type EdgeSearchOf<In extends AnyEdgeInGraph> = EdgeSearch<In["edge"], In["filter"], In["source"], In["target"]>;
@@ -166,7 +168,7 @@ type KindedRow<N extends Nodes, E extends Edges, P extends Parts, Kind> = Kind e
   ? Kinded<Kind, FoundRow<N, E, P, Kind>>
   : never;
 
-/** What `find` gives: things of one kind, or of several, of which each says of which kind it is. */
+/** The result type of `find`: rows of one kind, or of several kinds, each with the name of its kind. */
 type Found<N extends Nodes, E extends Edges, P extends Parts, Given> = Given extends readonly (infer Kind)[]
   ? Search<
       KindedRow<N, E, P, Kind>,
@@ -176,7 +178,7 @@ type Found<N extends Nodes, E extends Edges, P extends Parts, Given> = Given ext
     >
   : SearchOf<N, E, P, Given>;
 
-/** Why things of a kind cannot be found. An editor would offer a sentence of its own among the kinds. */
+/** The message that says why a kind cannot be searched. As a text of its own it would show up in an editor's completions. */
 type NotFindable<Known, Given> = Given extends readonly (infer Kind)[]
   ? readonly NotFindable<Known, Kind>[]
   : Given extends Known
@@ -185,19 +187,19 @@ type NotFindable<Known, Given> = Given extends readonly (infer Kind)[]
 
 export type KindNames<N, E, P> = (keyof N | keyof E | keyof P) & string;
 
-/** What an index may hold: its entries, and references, which lie in the items of their nodes. */
+/** The kinds that an index may contain: its entries, and references, which are stored in the items of their nodes. */
 type Findable<N, E extends Edges, P, Indexed> =
   | Extract<KindNames<N, E, P>, Indexed>
   | (KindNames<N, E, P> & { [Name in keyof E]: E[Name]["~stored"] extends "reference" ? Name : never }[keyof E]);
 
-/** `db.find`; `Indexed` are the kinds that an index holds. */
+/** `db.find`; `Indexed` are the kinds that an index contains. */
 // oxlint-disable-next-line typescript/no-explicit-any -- whatever its indexes hold
 export interface Find<N extends Nodes, E extends Edges, P extends Parts, Indexed extends string = any> {
   /**
-   * Finds nodes, edges or parts of one kind by their values, or several kinds that share an index, in its one order and by
-   * the attributes that all of them have.
+   * Finds nodes, edges or parts of one kind by their values. Several kinds can be found together if they share an index, in its
+   * order and by the attributes that they have in common.
    *
-   * @throws {schema.unknownNode} when there is no such kind
+   * @throws {schema.unknownNode} if there is no such kind
    * @example
    * const page = await db.find("student").where({ name: { beginsWith: "John" } }).page({ limit: 20 });
    */

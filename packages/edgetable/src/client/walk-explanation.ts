@@ -10,16 +10,16 @@ import type { Row } from "../util/row.ts";
 import type { ExplainedRequest, ReadExplanation } from "./explanation.ts";
 import { KEPT_UNLESS, keptNote } from "./kept-counts.ts";
 
-/** What a walk would send, and its estimated cost. `plan` is the object that runs. */
+/** What a walk would send, and its estimated cost. The walk runs this same `plan`. */
 export interface WalkExplanation {
   readonly kind: "walk";
-  /** What the walk asks, in graph words, before any rule: the plan from which `plan` was made. */
+  /** The logical plan, before any rule, from which `plan` was made. */
   readonly logical: LogicalWalk;
   readonly plan: WalkPlan;
-  /** One for each kind of request; `times` is how many are expected. */
+  /** One entry for each kind of request; `times` is the expected number. */
   readonly requests: readonly ExplainedRequest[];
   readonly consistency: "strong" | "eventual";
-  /** Expected, if there are as many nodes as the assumptions say. */
+  /** The expected cost, under the assumptions. */
   readonly cost: { readonly requests: number; readonly readUnits: number };
   /** The assumptions behind the figures. */
   readonly assumptions: readonly string[];
@@ -33,7 +33,7 @@ export interface ExplainedWalk {
   readonly values: readonly unknown[];
   readonly breadth: number;
   readonly livingAt: number | undefined;
-  /** Of the search at whose rows it starts. */
+  /** The search from whose rows the walk starts. */
   readonly search: ReadExplanation | undefined;
   readonly storeCursor: { readonly seconds: number } | undefined;
 }
@@ -51,9 +51,8 @@ const explainHop = (
   const limit = Math.min(walk.breadth, hop.limit ?? walk.breadth);
   return sources.map((source) => {
     const partitions = first && source.scatter ? partitionsOf(catalog, source, binding).map(({ text }) => text) : undefined;
-    // The key of a node that is not known yet is shown as its template.
+    // The keys of a node that is not known yet are shown as templates.
     const partition = first ? partitions?.[0] : source.partition.source;
-    // Nor is the rest of its keys known.
     const sort = first || !source.sort?.template.fields.length ? source.sort : undefined;
     const { input } = bindQuery(catalog, { ...source, sort }, { binding, livingAt, partition, filters });
     const share = partitions && hop.limit !== undefined ? shareOf(limit, partitions.length) : limit;
@@ -90,7 +89,7 @@ const notesOf = ({ plan, storeCursor, search }: ExplainedWalk): readonly string[
   ];
 };
 
-/** Explains a walk: pure. */
+/** Explains a walk. Pure. */
 export const explainWalk = (catalog: Catalog, walk: ExplainedWalk): WalkExplanation => {
   const { plan, values } = walk;
   const requests: ExplainedRequest[] = [];

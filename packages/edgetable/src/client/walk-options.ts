@@ -14,12 +14,12 @@ import type {
   WalkOptions,
 } from "./walk-types.ts";
 
-/** Upper bound of counts in options. */
+/** Maximum value of a count in options. */
 export const MAX_COUNT = 1_000_000_000;
 const MAX_PATHS = 100_000;
 const MAX_STORED_SECONDS = 2_592_000;
 
-/** What the options of every walk may be. */
+/** The valid options of every walk. */
 export const walkOptions: OptionChecks<WalkOptions> = {
   budget: {
     requests: [1, MAX_COUNT],
@@ -35,13 +35,13 @@ export const walkOptions: OptionChecks<WalkOptions> = {
     inRange(`${name}.seconds`, checkOptions(given, { seconds: undefined }, name).seconds, [1, MAX_STORED_SECONDS]),
 };
 
-/** What the options of a walk that gives nodes may be. */
+/** The valid options of a walk that returns nodes. */
 export const nodesOptions: OptionChecks<WalkOptions & { readonly select?: readonly string[] | undefined }> = {
   ...walkOptions,
   select: undefined,
 };
 
-/** What further options may be, for groups, levels, the paths of a walk, and paths between two nodes. */
+/** The further valid options for groups, levels, the paths of a walk, and paths between two nodes. */
 const groupOptions: OptionChecks<GroupOptions> = { ...walkOptions, top: [1, MAX_COUNT] };
 export const levelOptions: OptionChecks<LevelOptions> = { ...walkOptions, sum: "string" };
 export const pathOptions: OptionChecks<PathOptions> = { ...walkOptions, limit: [1, MAX_PATHS], simple: "boolean" };
@@ -71,7 +71,7 @@ export const optionsOf: { readonly [Kind in WalkCollect["kind"]]?: OptionChecks<
   paths: pathOptions,
 };
 
-/** What a walk asks for. */
+/** The result that a walk asks for. */
 export interface WalkAsk {
   readonly state: WalkState;
   readonly collect: WalkCollect;
@@ -79,6 +79,6 @@ export interface WalkAsk {
   readonly paths?: { readonly limit: number; readonly simple: boolean };
   /** The types of the nodes that are ranked by the edges of a last hop. */
   readonly ranked?: readonly string[];
-  /** Which kept counts may stand for counting the edges of a last hop. */
+  /** Which kept counts may replace counting the edges of a last hop. */
   readonly kept?: KeptChoice;
 }

@@ -4,11 +4,11 @@ import type { Page, PageBudget, PageItems } from "./page-types.ts";
 import type { AnyEdgeInGraph, Edges, EdgesAt, EdgesInGraph, EndId, FetchedNode, GivenNode, Nodes, NumericOf } from "./graph-types.ts";
 import type { WalkExplanation } from "./walk-explanation.ts";
 
-/** What a walk may take. A walk that reaches any of these bounds ends with what it has found. */
+/** The limits of a walk. A walk that reaches one of them ends with what it has found. */
 export interface BudgetOptions {
-  /** Attempts of requests, 1 to 1,000,000,000. A walk never sends more. @default 1,000 */
+  /** Attempts of requests, 1 to 1,000,000,000; a walk never sends more. @default 1,000 */
   readonly requests?: number | undefined;
-  /** Read units, 1 to 1,000,000,000. Requests in flight when the bound is reached are charged beyond it. */
+  /** Read units, 1 to 1,000,000,000. Requests in flight when the limit is reached may exceed it. */
   readonly units?: number | undefined;
   /** Edges of one node in one hop, 1 to 1,000,000,000. @default 10,000 */
   readonly breadth?: number | undefined;
@@ -22,7 +22,7 @@ export interface BudgetOptions {
 
 /** Options of every walk. */
 export interface WalkOptions {
-  /** What the walk may take. @default 1,000 requests, 10,000 edges of a node, 250 MB, the call's deadline */
+  /** The limits of the walk. @default 1,000 requests, 10,000 edges of a node, 250 MB, the call's deadline */
   readonly budget?: BudgetOptions | undefined;
   /**
    * What to do at a node with more edges than `budget.breadth`: leave the rest to the continuation (`page`), take only the
@@ -40,30 +40,30 @@ export interface WalkOptions {
   readonly storeCursor?: StoreCursor | undefined;
 }
 
-/** Options of a walk that gives some attributes of its nodes. */
+/** Options of a walk that returns some attributes of its nodes. */
 export interface SelectWalk<Field> extends WalkOptions {
   /**
-   * Sends only these attributes of the nodes, one or more, and the version where a node type keeps one; read, and paid for, are
-   * whole items. Nodes that a filter had to read come whole. @default all
+   * Sends only these attributes of the nodes, one or more, and the version where a node type keeps one; whole items are read and
+   * paid for. Nodes that a filter has read are returned with all attributes. @default all
    */
   readonly select: readonly Field[];
 }
 
-/** How the state of a stopped walk is stored. */
+/** Options of storing the state of a stopped walk. */
 export interface StoreCursor {
   /** Seconds until `next` expires, 1 to 2,592,000 (30 days). Until then it can be used any number of times. */
   readonly seconds: number;
 }
 
-/** Why a walk ended early, and what it left. */
+/** Why a walk stopped early, and what it has not read. */
 export interface WalkStop {
-  /** The bound of the budget that was reached; `limit` if there are more paths than were asked for. */
+  /** The limit of the budget that was reached; `limit` if there are more paths than requested. */
   readonly by: "requests" | "units" | "breadth" | "depth" | "time" | "memory" | "limit";
-  /** The first hop at which something is left to read. The first of a walk is 1. */
+  /** The first hop at which something is left to read, from 1. */
   readonly hop: number;
   /**
-   * How many distinct nodes were not read, or not completely, and the first of them. Nodes left at later hops are
-   * included; a node left at several hops counts once.
+   * The number of distinct nodes that were not read completely, and the first of them. Nodes left at later hops are included; a
+   * node left at several hops counts once.
    */
   readonly left: { readonly nodes: number; readonly sample: readonly { readonly type: string; readonly id: object }[] };
 }
@@ -74,9 +74,9 @@ export interface WalkEnd {
   readonly complete: boolean;
   readonly stopped: WalkStop | undefined;
   /**
-   * A cursor that continues from here. It is undefined if nothing is left, or if the budget had no room for it: `complete`
-   * tells which. It holds the walk's state, or names it with the option `storeCursor`. Without the option `cursorSecret`
-   * the first cursor of a connection takes 2 of the budget's requests.
+   * A cursor that continues from here. It is undefined if nothing is left, or if the budget had no room for it; `complete`
+   * distinguishes the two. It contains the walk's state or, with the option `storeCursor`, refers to it. Without the option
+   * `cursorSecret`, the first cursor of a connection takes 2 of the budget's requests.
    */
   readonly next: string | undefined;
 }
@@ -86,7 +86,7 @@ export interface Walked<T> extends WalkEnd, Iterable<T> {
   readonly items: readonly T[];
 }
 
-/** How much a walk found, beyond 2^53 as a bigint. */
+/** The count of what a walk found; a bigint beyond 2^53. */
 export interface WalkCount extends WalkEnd {
   readonly count: number | bigint;
 }
@@ -115,43 +115,43 @@ export interface WalkCall<T> extends Call<T, WalkExplanation> {
   from(cursor: string): WalkCall<T>;
 }
 
-/** The nodes that a walk leaves out: its start, every node that it has been at, or these. */
+/** The nodes that a walk leaves out: its start, every visited node, or the given nodes. */
 export type Excluded<Id> = "start" | "passed" | readonly Id[];
 
-/** How often a walk goes along an edge. */
+/** How often a walk follows an edge. */
 export interface RepeatOptions {
   /** How many times, 1 to 100. */
   readonly depth: number;
-  /** Whether the nodes of every round go on, or only those of the last. @default "last" */
+  /** Whether the walk continues from the nodes of every round, or only from those of the last. @default "last" */
   readonly emit?: "all" | "last" | undefined;
 }
 
 /** Options of counting. */
 export interface WalkCountOptions extends WalkOptions {
   /**
-   * Which derived attributes of nodes may stand for counting the edges of the last hop, as for `count()` of a node's edges.
-   * Not with `supernode` "sample" or "refuse". @default "transaction"
+   * Which derived attributes of nodes may replace counting the edges of the last hop, as for `count()` of a node's edges. Not with
+   * `supernode` "sample" or "refuse". @default "transaction"
    */
   readonly kept?: "transaction" | "any" | "none" | undefined;
 }
 
-/** How nodes are grouped. */
+/** Options of grouping nodes. */
 export interface GroupOptions extends WalkOptions {
-  /** How many to give, those with the highest figure first, 1 or more. */
+  /** Maximum number of groups, those with the highest figure first, 1 or more. */
   readonly top?: number | undefined;
 }
 
 /** Options of a search for paths between two nodes. */
 export interface PathsOptions extends WalkOptions {
-  /** Upper bound of the paths in one answer, 1 to 100,000; `next` gives more. @default 100 for the shortest, 1,000 for all */
+  /** Maximum number of paths in one answer, 1 to 100,000; `next` continues. @default 100 for the shortest, 1,000 for all */
   readonly limit?: number | undefined;
-  /** Upper bound of the hops of a path, 1 or more. */
+  /** Maximum number of hops of a path, 1 or more. */
   readonly depth?: number | undefined;
 }
 
 /** Options of the paths of a walk. */
 export interface PathOptions extends WalkOptions {
-  /** Upper bound of the paths in one answer, 1 to 100,000; `next` gives more. @default 1,000 */
+  /** Maximum number of paths in one answer, 1 to 100,000; `next` continues. @default 1,000 */
   readonly limit?: number | undefined;
   /** True to leave out paths that visit a node twice. @default false */
   readonly simple?: boolean | undefined;
@@ -161,11 +161,11 @@ export interface PathOptions extends WalkOptions {
 export interface RankOptions<Field extends string = string> extends GroupOptions {
   /** Ranks by the number of edges, or by the sum of a numeric attribute over them. */
   readonly by: "degree" | { readonly sum: Field };
-  /** Which derived attributes of nodes may stand for counting their edges or summing over them, as for `count()`. @default "transaction" */
+  /** Which derived attributes of nodes may replace counting their edges or summing over them, as for `count()`. @default "transaction" */
   readonly kept?: "transaction" | "any" | "none" | undefined;
 }
 
-/** Numeric attributes of the nodes at the end of a walk, by what is made of them: one, or a list. */
+/** Numeric attributes of the nodes at the end of a walk, by operation: one attribute, or a list. */
 export interface Aggregate<Field extends string = string> {
   readonly sum?: Field | readonly Field[] | undefined;
   readonly min?: Field | readonly Field[] | undefined;
@@ -173,9 +173,9 @@ export interface Aggregate<Field extends string = string> {
   readonly average?: Field | readonly Field[] | undefined;
 }
 
-/** What is made of the attributes of some nodes. A node without an attribute, or with null, adds nothing to it. */
+/** The results over the attributes of some nodes. A node without an attribute, or with null, adds nothing to its results. */
 export interface Aggregates<Field extends string> {
-  /** The paths to these nodes; after `dedupe`, the nodes. */
+  /** The number of paths to these nodes; after `dedupe`, of nodes. */
   readonly count: number | bigint;
   /** Whole sums are exact, beyond 2^53 as bigint. */
   readonly sum: { readonly [Name in Field]?: number | bigint };
@@ -185,28 +185,31 @@ export interface Aggregates<Field extends string> {
   readonly average: { readonly [Name in Field]?: number };
 }
 
-/** The same of all nodes at the end of a walk, and how it ended. */
+/** The same for all nodes at the end of a walk, and how the walk ended. */
 export interface Aggregated<Field extends string> extends Aggregates<Field>, WalkEnd {}
 
-/** The same of the nodes that share values of some attributes. */
+/** The same for the nodes that share values of some attributes. */
 export interface Grouped<Group, Field extends string> extends Aggregates<Field> {
   /** The attributes and their values; undefined for nodes without the attribute. */
   readonly group: Group;
 }
 
-/** How a feed is read. */
+/** Options of a feed. */
 export interface FeedOptions<Of extends string = string> {
   /** Rows of the page, 1 to 10,000. @default 20 */
   readonly limit?: number | undefined;
   /** `next` or `previous` of an earlier page of the same feed. */
   readonly cursor?: string | undefined;
-  /** What the page holds. @default "entries" */
+  /** What the page contains. @default "entries" */
   readonly of?: Of | undefined;
-  /** Upper bound of the nodes whose edges are merged, 1 to 1,000: each takes a Query, and one more for each shard. @default 100 */
+  /** Maximum number of nodes whose edges are merged, 1 to 1,000. Each takes a Query for each shard. @default 100 */
   readonly nodes?: number | undefined;
-  /** What to do if the walk leads to more nodes: throw, or take the first of them in the order of the walk. @default "refuse" */
+  /**
+   * What to do if the walk leads to more nodes: `refuse` throws, `sample` takes the first ones in the order of the walk. @default
+   * "refuse"
+   */
   readonly beyond?: "refuse" | "sample" | undefined;
-  /** What the walk and the merge may take; the nodes at the ends of edges are read beyond it. @default 1,000 requests */
+  /** The limits of the walk and the merge. Reading the nodes at the ends of edges is not part of them. @default 1,000 requests */
   readonly budget?: PageBudget | undefined;
 }
 
@@ -225,7 +228,7 @@ export interface FeedExplanation extends Omit<WalkExplanation, "kind" | "plan" |
   readonly walk: WalkExplanation;
 }
 
-/** A feed that has not been read yet. */
+/** A page of a feed that has not been read yet. */
 export type FeedCall<T> = Call<FeedPage<T>, FeedExplanation>;
 
 /** Options of `levels`. */
@@ -234,9 +237,9 @@ export interface LevelOptions<Field extends string = string> extends WalkOptions
   readonly sum?: Field | undefined;
 }
 
-/** What one round of a walk found. */
+/** The result of one round of a walk. */
 export interface WalkLevel {
-  /** 1 for the first. */
+  /** The number of the round, from 1. */
   readonly level: number;
   /** Nodes that no earlier round found. */
   readonly nodes: number;
@@ -250,8 +253,8 @@ type EdgesTo<E extends Edges, At extends string> = At extends string ? EdgesAt<E
 type EdgesBoth<E extends Edges, At extends string> = At extends string ? EdgesAt<E, At, "~from"> & EdgesAt<E, At, "~to"> : never;
 
 /**
- * An edge type to follow in one of three directions, or a list of several types, with conditions on the edge and on the node
- * behind it. Edges of types that lack an attribute of `where` are neither followed nor read.
+ * An edge type to follow in one of three directions, or a list of several types, with conditions on the edge and on the node that
+ * it leads to. Edges of types that lack an attribute of `where` are neither read nor followed.
  */
 export interface Hop<Out, In, Both, EdgeFilter, NodeFilter> {
   readonly out?: Out | readonly Out[];
@@ -281,15 +284,16 @@ type FarOf<E extends Edges, Out extends keyof E, In extends keyof E> = E[Out]["~
 type WhereNode<N extends Nodes, At extends string> = At extends keyof N ? Where<N[At]["~types"]["row"]> : never;
 
 /**
- * A walk over several hops that has not been made yet. It stands on nodes of the types `At`, and came along `Last`.
- * Immutable: each method returns another walk; those that end a chain return a call.
+ * A walk over several hops that has not been made yet. It is at nodes of the types `At`, and its last hop followed `Last`.
+ * Immutable: each method returns a new walk; the last method of a chain returns a call.
  *
  * A walk reads one frontier after another. Each node of a frontier is read once, however many paths lead to it.
  *
- * @throws {schema.unknownEdge} {schema.unknownAttribute} {plan.invalidOption} at once, from the method that gets the wrong name or option
+ * @throws {schema.unknownEdge} {schema.unknownAttribute} {plan.invalidOption} at once, from the method with the wrong name or
+ * option
  * @throws {traverse.depth} from `repeat`, for a depth that is not from 1 to 100
  * @throws {traverse.supernode} from a call with `supernode: "refuse"`, at a node with more edges than `budget.breadth`
- * @throws {plan.invalidOption} from a call, when a value to sum or compare is not a number
+ * @throws {plan.invalidOption} from a call, if a value to sum or compare is not a number
  * @throws {cursor.invalid} from a call, for a cursor of another walk, or a stored one that has expired
  *
  * @example
@@ -298,49 +302,52 @@ type WhereNode<N extends Nodes, At extends string> = At extends keyof N ? Where<
  */
 export interface Walk<N extends Nodes, E extends Edges, At extends string, Last extends keyof E> {
   /**
-   * Follows the edges that leave its nodes: one Query for each node of the frontier and each megabyte, fewer if `among` names few nodes.
-   * Of several edge types (`out(["dependsOn", "provides"])`) there is one Query for each type at each node, or one for all of
-   * them where they lie side by side; `explain()` shows which.
+   * Follows the outgoing edges of its nodes: one Query for each node of the frontier and each megabyte, fewer if `among` names few
+   * nodes. Several edge types (`out(["dependsOn", "provides"])`) take one Query for each type at each node, or a single one if they
+   * are next to each other in the key; `explain()` shows which.
    */
   out<Edge extends EdgesFrom<E, At>>(edge: Edge | readonly Edge[]): Walk<N, E, E[Edge]["~to"], Edge>;
-  /** Follows the edges that reach its nodes, back to their sources. */
+  /** Follows the incoming edges of its nodes, back to their sources. */
   in<Edge extends EdgesTo<E, At>>(edge: Edge | readonly Edge[]): Walk<N, E, E[Edge]["~from"], Edge>;
   /** Follows the edges in either direction. */
   both<Edge extends EdgesBoth<E, At>>(edge: Edge | readonly Edge[]): Walk<N, E, E[Edge]["~from"] | E[Edge]["~to"], Edge>;
-  /** Follows an edge type, or several, several times: each round starts from the nodes that the round before found. */
+  /** Follows one or more edge types repeatedly: each round starts from the nodes that the previous round found. */
   repeat<Out extends EdgesFrom<E, At> = never, In extends EdgesTo<E, At> = never, Both extends EdgesBoth<E, At> = never>(
     hop: Hop<Out, In, Both, EdgesInGraph<N, E>[Out | In | Both]["filter"], WhereNode<N, FarOf<E, Out | Both, In | Both>>>,
     options: RepeatOptions,
   ): Walk<N, E, FarOf<E, Out | Both, In | Both>, Out | In | Both>;
-  /** Keeps the edges of the last hop that fulfil every condition. Of several edge types, those that lack a named attribute are not followed. */
+  /** Keeps the edges of the last hop that satisfy every condition. Edge types that lack a named attribute are not followed. */
   where(filter: EdgesInGraph<N, E>[Last]["filter"]): Walk<N, E, At, Last>;
   /**
-   * Keeps the nodes that fulfil every condition, and reads them for it. A node without an item never passes, nor does one
-   * of a type that lacks a named attribute.
+   * Keeps the nodes that satisfy every condition. This reads the nodes. A node without an item never passes, nor does one of a type
+   * that lacks a named attribute.
    */
   whereNode(filter: WhereNode<N, At>): Walk<N, E, At, Last>;
-  /** From here on each node counts once. What was gathered on the way to it is forgotten. */
+  /** From here on, each node counts once. Values gathered along the paths to it are dropped. */
   dedupe(): Walk<N, E, At, Last>;
-  /** Leaves nodes out. */
+  /** Leaves out the given nodes. */
   except(nodes: Excluded<EndId<N, At>>): Walk<N, E, At, Last>;
   /** Keeps only these nodes. */
   among(nodes: readonly EndId<N, At>[]): Walk<N, E, At, Last>;
   /** The ids of the nodes, each once, in the order in which they are reached. */
   ids(options?: WalkOptions): WalkCall<Walked<EndId<N, At>>>;
-  /** The nodes, each once: the walk, and one BatchGetItem for each 100. The report names missing ones. If they are of several types, each is `{ kind, row }`. */
+  /**
+   * The nodes, each once. Costs the walk and one BatchGetItem for each 100 nodes. The report names missing nodes. If they are of
+   * several types, each is `{ kind, row }`.
+   */
   nodes(options?: WalkOptions): WalkCall<Walked<GivenNode<N, At>>>;
   nodes<const Field extends AttributeAt<N, At>>(options: SelectWalk<Field>): WalkCall<Walked<FetchedNode<GivenNode<N, At>, Field>>>;
   /**
-   * The number of paths; after `dedupe`, the number of nodes. If nodes have a derived attribute that counts the edges of the
-   * last hop, one BatchGetItem for each 100 nodes takes it instead of a Query for each.
+   * The number of paths; after `dedupe`, the number of nodes. If nodes have a derived attribute that counts the edges of the last
+   * hop, it is read by one BatchGetItem for each 100 nodes instead of a Query for each node.
    */
   count(options?: WalkCountOptions): WalkCall<WalkCount>;
   /**
-   * Each node with the number of paths that lead to it, the highest number first; equal ones in the order in which the nodes
-   * are reached. A walk that stops at its budget orders what it found, and its continuation what that finds.
+   * Each node with the number of paths that lead to it, the highest number first. Nodes with equal numbers are in the order in
+   * which they are reached. A walk that stops at its budget orders only what it found, and so does its continuation.
    */
   groupCount(options?: GroupOptions): WalkCall<Walked<Reached<EndId<N, At>>>>;
-  /** The nodes to which the most paths lead. `most` is 1 or more. */
+  /** The nodes with the most paths to them. `most` is 1 or more. */
   top(most: number, options?: WalkOptions): WalkCall<Walked<Reached<EndId<N, At>>>>;
   /**
    * For each node, the sum of a numeric attribute over the edges of every path to it, in the order in which the nodes are
@@ -369,8 +376,8 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
    */
   aggregate<Field extends NumberAt<N, At>>(ask?: Aggregate<Field>, options?: WalkOptions): WalkCall<Aggregated<Field>>;
   /**
-   * The same for each value of an attribute, or combination of values of several, the largest group first; equal ones in the
-   * order in which they are reached. `top` gives the largest.
+   * The same for each value of an attribute, or combination of values of several, the largest group first. Groups of equal size are
+   * in the order in which they are reached. `top` returns only the largest.
    */
   groupBy<By extends AttributeAt<N, At>, Field extends NumberAt<N, At> = never>(
     by: By | readonly By[],
@@ -378,16 +385,17 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
     options?: GroupOptions,
   ): WalkCall<Walked<Grouped<GroupAt<N, At, By>, Field>>>;
   /**
-   * The newest edges of the nodes at the end of the walk, merged into one order, in pages: what the people whom I follow
-   * wrote. It takes one edge type with `orderBy`, in one direction, and gives its edges from the highest value of `orderBy`
+   * The newest edges of the nodes at the end of the walk, merged into one order, in pages, such as the posts of the people that a
+   * user follows. It takes one edge type with `orderBy`, in one direction, and gives its edges from the highest value of `orderBy`
    * down. Each page costs the walk, a Query for each node and each shard, and one BatchGetItem for each 100 rows.
    *
-   * A cursor is a place in that order. A page goes on behind it, whoever was followed or unfollowed meanwhile.
+   * A cursor is a place in that order. The next page continues after it, even if other people were followed or unfollowed in the
+   * meantime.
    *
    * @throws {plan.unsupported} for an edge without `orderBy`, for several types or directions
    * @throws {plan.noIndex} from the call, if no index gives the order
-   * @throws {traverse.supernode} from the call, when the walk leads to more than `nodes` nodes
-   * @throws {plan.invalidOption} from the call, when the budget has no request for each node and shard
+   * @throws {traverse.supernode} from the call, if the walk leads to more than `nodes` nodes
+   * @throws {plan.invalidOption} from the call, if the budget is less than one request for each node and shard
    * @throws {cursor.invalid} from the call, for a cursor of another feed
    */
   feed<
@@ -398,7 +406,7 @@ export interface Walk<N extends Nodes, E extends Edges, At extends string, Last 
     hop: { readonly out?: Out; readonly in?: In; readonly where?: EdgesInGraph<N, E>[Out | In]["filter"] },
     options?: FeedOptions<Of>,
   ): FeedCall<FeedItems<EdgesInGraph<N, E>[Out | In], [Out] extends [never] ? "in" : "out">[Of]>;
-  /** How many nodes and edges each round of the last repeat found; see `subtree`. */
+  /** The numbers of nodes and edges that each round of the last repeat found; see `subtree`. */
   levels(options?: LevelOptions<NumberOn<N, E, Last>>): WalkCall<Walked<WalkLevel>>;
   /** The paths from the start to each node. Parallel edges make one path. */
   paths(options?: PathOptions): WalkCall<Walked<readonly EndId<N, keyof N & string>[]>>;
@@ -418,7 +426,7 @@ type HopFrom<N extends Nodes, E extends Edges, Out extends keyof E, In extends k
 export interface Walks<N extends Nodes, E extends Edges, Name extends keyof N & string> {
   /** Begins a walk that has followed no edge yet. */
   walk(): Walk<N, E, Name, never>;
-  /** All nodes within `depth` hops, 1 to 100, without this one. */
+  /** All nodes within `depth` hops (1 to 100), without this one. */
   neighbourhood<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
     hop: HopFrom<N, E, Out, In, Both>,
     depth: number,
@@ -427,27 +435,27 @@ export interface Walks<N extends Nodes, E extends Edges, Name extends keyof N & 
   dependencies<Edge extends EdgesFrom<E, Name>>(edge: Edge | readonly Edge[]): Walk<N, E, E[Edge]["~to"], Edge>;
   /** All nodes from which the edge leads here, at any depth, without this one. */
   dependents<Edge extends EdgesTo<E, Name>>(edge: Edge | readonly Edge[]): Walk<N, E, E[Edge]["~from"], Edge>;
-  /** What is below this node, level by level: nodes, edges, and the sum of an attribute over the edges. */
+  /** The tree below this node, level by level: numbers of nodes and edges, and the sum of an attribute over the edges. */
   subtree<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
     hop: HopFrom<N, E, Out, In, Both>,
     options?: LevelOptions<NumberOn<N, E, Out | In | Both>> & { readonly depth?: number },
   ): WalkCall<Walked<WalkLevel>>;
   /**
-   * The neighbours that this node has in common with others. It sends a Query for each node in turn until nothing is in
-   * common, or a BatchGetItem if few are left and listing is expected to cost more. Start from the node with the fewest
-   * edges. One budget covers all nodes. If it ends the call early, the answer has no items, but `next`.
+   * The neighbours that this node has in common with others. It sends a Query for each node in turn until no common neighbour is
+   * left, or a BatchGetItem if few are left and that is expected to cost less. Start from the node with the fewest edges. One
+   * budget covers all nodes. If it ends the call early, the answer has no items, but `next`.
    */
   common<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
     hop: HopFrom<N, E, Out, In, Both>,
     others: readonly N[Name]["~types"]["id"][],
     options?: WalkOptions,
   ): WalkCall<Walked<EndId<N, FarOf<E, Out | Both, In | Both>>>>;
-  /** The neighbours' neighbours that are not neighbours of this node, those with the most in common first. */
+  /** The neighbours' neighbours that are not neighbours of this node, those with the most common neighbours first. */
   suggest<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
     hop: HopFrom<N, E, Out, In, Both>,
     options: WalkOptions & { readonly top: number },
   ): WalkCall<Walked<Reached<EndId<N, FarOf<E, Out | Both, In | Both>>>>>;
-  /** One of the shortest paths, ends included; no item if there is no path. Searched from both ends. */
+  /** One of the shortest paths, including both ends; no item if there is no path. The search starts from both ends. */
   shortestPath<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
     to: EndId<N, FarOf<E, Out | Both, In | Both>>,
     hop: HopFrom<N, E, Out, In, Both>,
@@ -460,8 +468,8 @@ export interface Walks<N extends Nodes, E extends Edges, Name extends keyof N & 
     options?: PathsOptions,
   ): WalkCall<Walked<readonly EndId<N, keyof N & string>[]>>;
   /**
-   * All paths that visit no node twice, the shorter first. It reads frontiers from both ends, always at the end that is
-   * expected to cost less: a node of many edges at one end is read no further than the other end costs. If more than
+   * All paths that visit no node twice, the shortest first. The search reads frontiers from both ends, always at the end that is
+   * expected to cost less, so a node with many edges at one end is read only as far as the other end costs the same. If more than
    * 100,000 unfinished paths would have to be kept, it stops by `limit` and without `next`.
    */
   allPaths<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
@@ -469,7 +477,7 @@ export interface Walks<N extends Nodes, E extends Edges, Name extends keyof N & 
     hop: HopFrom<N, E, Out, In, Both>,
     options?: PathsOptions,
   ): WalkCall<Walked<readonly EndId<N, keyof N & string>[]>>;
-  /** A shortest cycle through this node; no item if there is none. In both directions one edge is enough: there and back. */
+  /** A shortest cycle through this node; no item if there is none. With edges of both directions, one edge is enough, there and back. */
   cycle<Out extends EdgesFrom<E, Name> = never, In extends EdgesTo<E, Name> = never, Both extends EdgesBoth<E, Name> = never>(
     hop: HopFrom<N, E, Out, In, Both>,
     options?: PathsOptions,

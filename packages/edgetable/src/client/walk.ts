@@ -50,7 +50,7 @@ import type {
   WalkOptions,
 } from "./walk-types.ts";
 
-/** Loads what plans, makes and explains walks: most programs read one hop at a time. */
+/** Loads the code that plans, makes and explains walks, because most programs read one hop at a time. */
 export const loadMaking: () => typeof Making | Promise<typeof Making> = loadOnce(async () => import("./make-walk.ts"));
 
 /** A walk's call with the way to continue it. */
@@ -104,7 +104,7 @@ const edgesOf = (hop: AnyHop | undefined): { readonly edges: readonly string[]; 
 /**
  * The edge types that pass a check of names.
  *
- * @throws what the check throws of the first, if none passes
+ * @throws the error of the check for the first type, if no type passes
  */
 const edgesWith = (edges: readonly string[], check: (edge: string) => void): readonly string[] => {
   let unknown: unknown;
@@ -121,7 +121,7 @@ const edgesWith = (edges: readonly string[], check: (edge: string) => void): rea
   return having;
 };
 
-/** The builder behind `Walk`; each method gives a new one. */
+/** The builder behind `Walk`; each method returns a new one. */
 export class WalkQuery {
   readonly #driver: Driver;
   readonly #state: WalkState;
@@ -131,7 +131,7 @@ export class WalkQuery {
     this.#state = state;
   }
 
-  /** What the chain has said so far. */
+  /** The chain of calls so far. */
   get state(): WalkState {
     return this.#state;
   }
@@ -162,7 +162,10 @@ export class WalkQuery {
     );
   }
 
-  /** A repeat that ends when it finds nothing new. Each node goes on once, because a cycle has infinitely many paths. */
+  /**
+   * A repeat that ends when it finds nothing new. The walk continues from each node only once, because a cycle has infinitely many
+   * paths.
+   */
   closure(hop: AnyHop): WalkQuery {
     return this.#hop(hop, { rounds: MAX_COUNT, emit: "all", counts: "nodes" });
   }
@@ -294,7 +297,7 @@ export class WalkQuery {
     const folded = { sum: list("sum", sum), min: list("min", min), max: list("max", max), average: list("average", average) };
     const { at } = this.#state;
     const nodes = typesWith(this.#driver, at, [...by, ...Object.values(folded).flat()]);
-    // Reading the nodes is the last step. It keeps those of the types that have all these attributes.
+    // Reading the nodes is the last step. It keeps only nodes of types that have all these attributes.
     return this.#step({ kind: "filterNodes", nodes, conditions: [] }).#call({ collect: { kind: "aggregate", by, folded }, options });
   }
 

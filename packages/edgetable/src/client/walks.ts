@@ -36,7 +36,7 @@ export const paths = (
   return continuable(rest, (given) => deferCall(loadMaking, ({ pathsCall }) => pathsCall(driver, { ...ask, options: given })));
 };
 
-/** The neighbours' neighbours that are not neighbours of this node, those with the most in common first. */
+/** The neighbours' neighbours that are not neighbours of this node, those with the most common neighbours first. */
 export const suggest = (
   { node, id, from }: Start,
   hop: AnyHop,

@@ -16,10 +16,10 @@ import { briefly, checkOptions, listOf, type OptionChecks } from "../util/check-
 import { jsonText } from "../util/json-text.ts";
 import { loadOnce } from "../util/load-once.ts";
 
-/** What writes need of a connection. */
+/** The parts of the driver that writes need. */
 export type WriteDriver = Pick<Driver, "session" | "catalog" | "validates" | "context"> & Partial<Pick<Driver, "idempotent">>;
 
-// A transaction takes its calls apart again. (A WeakMap costs the collector 1 to 2 µs for each call.)
+// The members by which a transaction finds the write in a call. (A WeakMap costs the collector 1 to 2 µs for each call.)
 const WRITE = Symbol("write");
 
 const CATALOG = Symbol("catalog");
@@ -68,7 +68,7 @@ const explain = async (driver: WriteDriver, writes: readonly LogicalWrite[], tok
   return explainWrites(driver.catalog, valid, { livingAt: driver.context({}).livingAt, now: driver.session.effects.now(), token });
 };
 
-/** What a write does, such as `the create of "student" {"studentId":"S1"}`. */
+/** Describes a write, such as `the create of "student" {"studentId":"S1"}`. */
 const whatOf = ({ catalog }: WriteDriver, write: LogicalWrite): string => {
   const isEdge = "edge" in write;
   const name = isEdge ? write.edge : write.name;
@@ -85,7 +85,7 @@ const finishJobs = async (
   of: { readonly run: RunOptions; readonly context: CallContext },
 ): Promise<FinishedJobs> => (await import("./finish-jobs.ts")).finishCopyJobs(driver, ids, of);
 
-/** Gives a call the members that only calls of writes have. */
+/** Adds the members that only calls of writes have. */
 export const asWriteCall = <Row>(
   driver: WriteDriver,
   call: Call<WriteOutcome<Row>, WriteExplanation>,
@@ -177,7 +177,7 @@ export const transactOf =
     const given = writesOf(driver, calls);
     const writes = token === undefined ? given : given.map((write) => ({ ...write, idempotent: true }));
     for (const write of writes) {
-      // How much is deleted with the node is not known before it is read, and may be more than a transaction holds.
+      // How many items are deleted with the node is known only after reading, and may be more than a transaction can contain.
       if (write.kind !== "delete" || !cascades(driver.catalog, write.name)) continue;
       throw new EdgetableError(
         "plan.unsupported",

@@ -44,7 +44,7 @@ import type {
 const pick = (row: Row, fields: readonly string[]): Row =>
   Object.fromEntries(fields.filter((field) => row[field] !== undefined).map((field) => [field, row[field]]));
 
-/** The time at which a row was created that was read before. */
+/** The time of creation that a row contains if it was read before. */
 const seenIn = ({ definition }: NodeEntry | PartEntry | EdgeEntry, row: Row | undefined): unknown => {
   const created = timesOf(definition)?.created;
   return created === undefined || !row ? undefined : own(row, created);
@@ -53,7 +53,7 @@ const seenIn = ({ definition }: NodeEntry | PartEntry | EdgeEntry, row: Row | un
 const upsertCall = (driver: WriteDriver, write: LogicalWrite): UpsertCall<Row> =>
   writeCall<Row>(driver, write) as unknown as UpsertCall<Row>;
 
-// Which calls a batch takes, their types alone say.
+// Only the type says that a batch accepts the call.
 const batchable = (call: WriteCall<Row>): BatchableCall<Row> => call as BatchableCall<Row>;
 
 interface AnyNode {
@@ -70,7 +70,7 @@ const deleteChecks: OptionChecks<DeleteOptions<Row> & KeyOptions<Row>> = { ...up
 
 const upsertChecks: OptionChecks<UpsertOptions<Row>> = { ...writeChecks, expect: ["new", "existing"] };
 
-/** The writes of a node or part, from rows and ids that were checked. */
+/** The writes of a node or part, from checked rows and ids. */
 const itemWrites = (of: "node" | "part", written: WrittenType) => {
   const { name } = written;
   return {
@@ -136,7 +136,7 @@ const nodeItems = (catalog: Catalog, entry: NodeEntry) => {
   return { rowOf, newRowOf, writes: itemWrites("node", written) };
 };
 
-/** Gives the write that puts a node's row, for a call or a bulk load. */
+/** Makes the write that puts a node's row, for a call or a bulk load. */
 export const nodePut = (catalog: Catalog, entry: NodeEntry): ((input: Row, options?: Options) => PutWrite) => {
   const { rowOf, writes } = nodeItems(catalog, entry);
   return (input, options) => writes.put(rowOf(input), options);
@@ -166,7 +166,7 @@ const partItems = (catalog: Catalog, entry: PartEntry) => {
   const owner = defined(catalog.nodes[entry.definition.of], `the owner of "${entry.name}"`);
   const written = writtenType(entry.name, entry.definition, [...entry.idFields, ...owner.idFields], entry.shape);
   const ownerOf = (id: Row): Row => checkNodeId(catalog, owner, id);
-  /** A row that was read before names its owner, and may be written under that one only. */
+  /** A row that was read before names its owner, and may only be written under this owner. */
   const checkOwner = (id: Row, input: Row): void => {
     for (const field of owner.idFields) {
       const [named, stated] = [id[field], own(input, field)];
@@ -196,7 +196,7 @@ const partItems = (catalog: Catalog, entry: PartEntry) => {
   return { ownerOf, rowOf, newRowOf, writes: itemWrites("part", written) };
 };
 
-/** Gives the write that puts a part's row, for a call or a bulk load. */
+/** Makes the write that puts a part's row, for a call or a bulk load. */
 export const partPut = (catalog: Catalog, entry: PartEntry): ((node: Row, input: Row, options?: Options) => PutWrite) => {
   const { rowOf, writes } = partItems(catalog, entry);
   return (node, input, options) => writes.put(rowOf(node, input), options);
@@ -272,7 +272,7 @@ const edgeRows = (catalog: Catalog, entry: EdgeEntry) => {
   return { written, ends, reverseOf, rowsOf };
 };
 
-/** Gives the write that puts an edge, for a call or a bulk load. */
+/** Makes the write that puts an edge, for a call or a bulk load. */
 export const edgePut = (
   catalog: Catalog,
   entry: EdgeEntry,
