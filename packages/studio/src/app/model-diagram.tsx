@@ -8,11 +8,12 @@ const BOX = { width: 132, height: 44 };
 /** Room above a box for each edge type from it to itself. */
 const LOOP = 36;
 const MARGIN = 8;
-/** Pixels that a character of an edge's name takes, roughly, and one of the line with the id. */
+/** Pixels that a character of an edge's name takes, roughly, one of a type's name, and one of the line with the id. */
 const CHARACTER = 7;
+const NAME_CHARACTER = 8;
 const ID_CHARACTER = 6.4;
-/** Characters of an id's fields beyond which they are cut. */
-const LONGEST_ID = 34;
+/** Characters of a name, or of an id's fields, beyond which they are cut. */
+const LONGEST = 34;
 
 interface Place {
   readonly x: number;
@@ -40,14 +41,16 @@ interface Arrow {
   readonly symmetric?: true;
 }
 
+const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+
 /** The fields of a type's id, and the number of its other attributes. */
 const idLine = ({ idFields, attributes }: WireType): string => {
-  const fields = idFields.join(", ");
   const more = attributes.filter((one) => !idFields.includes(one)).length;
-  return `${fields.length > LONGEST_ID ? `${fields.slice(0, LONGEST_ID)}…` : fields}${more > 0 ? ` + ${more}` : ""}`;
+  return `${cut(idFields.join(", "))}${more > 0 ? ` + ${more}` : ""}`;
 };
 
-const widthOf = (type: WireType): number => Math.max(BOX.width, idLine(type).length * ID_CHARACTER + 18);
+const widthOf = (type: WireType): number =>
+  Math.max(BOX.width, idLine(type).length * ID_CHARACTER + 18, cut(type.name).length * NAME_CHARACTER + 18);
 
 /** Places node types and the parts that edges lead to in layers, so that neither boxes nor names cover each other. */
 const placeTypes = (types: readonly WireType[]) => {
@@ -140,7 +143,8 @@ const TypeBox = ({ box: { type, x, y, width } }: { readonly box: Box }): ReactNo
     <g transform={`translate(${x - width / 2} ${y - BOX.height / 2})`} className={colour(name)}>
       <rect width={width} height={BOX.height} rx={kind === "part" ? 2 : 9} className="box" />
       <text x={width / 2} y="19" className="node-name">
-        {name}
+        {cut(name)}
+        {cut(name) === name ? null : <title>{name}</title>}
       </text>
       <text x={width / 2} y="34" className="node-id">
         {idLine(type)}
