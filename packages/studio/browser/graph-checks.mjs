@@ -75,6 +75,25 @@ export const graphChecks = [
     },
   },
   {
+    name: "a search for a node reads on when it is asked to",
+    students: 450,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/graph?type=student");
+      const email = await page.evaluate(
+        async () => (await (await fetch("/api/rows?type=student&sort=byName&reverse=1&limit=1")).json()).rows[0].email,
+      );
+      await page.getByLabel("Search student by").selectOption("email");
+      await page.getByLabel("Search student", { exact: true }).fill(email);
+      const found = page.getByRole("list", { name: "Nodes of student" });
+      await found.getByText("None in the first 400 items.").waitFor();
+      await found.getByRole("button", { name: "Read on" }).press("Enter");
+      await found.getByRole("button", { name: /^S\d/ }).press("Enter");
+      await page.getByRole("region", { name: "Selected node" }).getByText(email).waitFor();
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "the graph: an edge without direction is one edge, from whichever end it is read",
     writes: true,
     run: async ({ openPage }) => {

@@ -5,7 +5,7 @@ import { useMarks } from "./changes.ts";
 import { GraphCanvas } from "./graph-canvas.tsx";
 import { Hops, NodeList, NodePanel, PathPanel } from "./graph-panel.tsx";
 import { GraphStore, MOST_NODES } from "./graph-store.ts";
-import { counted, Failure, Notice, showUnits, TypeMark } from "./item-parts.tsx";
+import { counted, Failure, Notice, showText, showUnits, TypeMark } from "./item-parts.tsx";
 import { MarkSwitch } from "./mark-switch.tsx";
 import { useModel } from "./model.ts";
 import { showPlain } from "./pattern-answer.tsx";
@@ -47,14 +47,13 @@ const Start = ({ type }: { readonly type: string | undefined }): ReactNode => {
           key={chosen}
           type={chosenType}
           choose={(row) => go(addressOf("graph", { type: chosen, id: JSON.stringify(endIdIn(chosenType, row)) }))}
-          most={0}
+          most={value?.items.length === 0 ? 8 : 0}
         />
       ) : null}
       {error ? (
         <Failure error={error} again={again} />
       ) : value ? (
         <>
-          {value.items.length === 0 ? <Notice title={`No ${chosen} among the first items.`} /> : null}
           <ul className="starts">
             {value.items.slice(0, 60).map(({ id = {}, item, fields }) => {
               const named = fields.find(({ attribute }) => item[attribute] && "S" in item[attribute]);
@@ -62,8 +61,8 @@ const Start = ({ type }: { readonly type: string | undefined }): ReactNode => {
               return (
                 <li key={JSON.stringify(id)}>
                   <a {...linkTo(addressOf("graph", { type: chosen, id: JSON.stringify(id) }))}>
-                    <code>{Object.values(id).map(showPlain).join(" ")}</code>
-                    <span>{text && "S" in text ? text.S : ""}</span>
+                    <code>{showText(Object.values(id).map(showPlain).join(" "))}</code>
+                    <span>{text && "S" in text ? showText(text.S) : ""}</span>
                   </a>
                 </li>
               );

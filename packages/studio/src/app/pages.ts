@@ -140,6 +140,13 @@ export class Pages<Row, Mark = undefined> {
     while (this.count < count && !this.isComplete && !this.isPaused && !this.error && !this.#ended.signal.aborted);
   }
 
+  /** Reads on until there is another row, or a person has to be asked again. */
+  async findMore(): Promise<void> {
+    this.error = undefined;
+    this.#unmatched = 0;
+    await this.reach(this.count + 1);
+  }
+
   retry(): void {
     this.error = undefined;
     this.#unmatched = 0;

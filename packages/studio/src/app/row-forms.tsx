@@ -1,7 +1,9 @@
 import { useState, type ReactNode } from "react";
 import type { RowsAnswer, WireRow, WireType, WriteAnswer } from "../wire.ts";
-import { get, messageOf, post, useAnswer, useQuiet } from "./api.ts";
+import { get, messageOf, post, useQuiet } from "./api.ts";
+import { counted } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
+import { Pages, usePages } from "./pages.ts";
 import { AttributeInputs, cellsOf, Confirm, endIdIn, labelOf, Message, Place, Problem, type Said } from "./form-parts.tsx";
 
 /** A form for a new node, or for a new part of one. */
@@ -48,6 +50,32 @@ export const RowForm = ({
   );
 };
 
+/** Rows of a type, as far as they were read: what reads on costs money, and is asked for. */
+export const useFound = (query: Readonly<Record<string, string | undefined>>): Pages<WireRow> => {
+  const [pages] = usePages(
+    JSON.stringify(query),
+    () =>
+      new Pages<WireRow>(async (cursor, _, signal) => ({
+        ...(await get<RowsAnswer>("rows", { ...query, cursor }, signal)),
+        mark: undefined,
+      })),
+  );
+  return pages;
+};
+
+/** Says that nothing was found so far, and reads on. */
+const NoneYet = ({ pages }: { readonly pages: Pages<WireRow> }): ReactNode =>
+  pages.isComplete ? (
+    <li className="reading">None found.</li>
+  ) : (
+    <li className="reading">
+      None in the first {counted(pages.scanned, "item")}.{" "}
+      <button type="button" onClick={() => void pages.findMore()}>
+        Read on
+      </button>
+    </li>
+  );
+
 /** Finds nodes of a type by a part of an attribute, and gives the chosen one. */
 export const NodeSearch = ({
   type,
@@ -66,7 +94,9 @@ export const NodeSearch = ({
   // Each question reads items.
   const wanted = useQuiet(text);
   const query = { type: type.name, sort, limit: "50", ...(wanted === "" ? {} : { filters: JSON.stringify({ [attribute]: wanted }) }) };
-  const { value, error } = useAnswer(JSON.stringify(query), (signal) => get<RowsAnswer>("rows", query, signal));
+  const pages = useFound(query);
+  const shown = Math.min(pages.count, wanted === "" ? most : 8);
+  const rows = Array.from({ length: shown }, (_, at) => pages.row(at)).filter((row) => row !== undefined);
   return (
     <div className="node-search">
       <div className="search-line">
@@ -83,18 +113,16 @@ export const NodeSearch = ({
           onChange={(event) => setText(event.target.value)}
         />
       </div>
-      {error ? <p className="problem">{error.message}</p> : null}
+      {pages.error ? <p className="problem">{pages.error.message}</p> : null}
       <ul aria-label={`Nodes of ${type.name}`}>
-        {value?.rows.slice(0, wanted === "" ? most : 8).map((row) => (
+        {rows.map((row) => (
           <li key={JSON.stringify(endIdIn(type, row))}>
             <button type="button" className="quiet" onClick={() => choose(row)}>
               {labelOf(type, row)}
             </button>
           </li>
         ))}
-        {value?.rows.length === 0 ? (
-          <li className="reading">{value.next === undefined ? "None found." : "None in the first items."}</li>
-        ) : null}
+        {pages.count === 0 && pages.scanned > 0 ? <NoneYet pages={pages} /> : null}
       </ul>
     </div>
   );

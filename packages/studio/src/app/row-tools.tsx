@@ -1,6 +1,5 @@
 import { useSyncExternalStore, type ReactNode } from "react";
-import type { RowsAnswer, WireRow, WireType } from "../wire.ts";
-import { get, useAnswer } from "./api.ts";
+import type { WireRow, WireType } from "../wire.ts";
 import { idIn, labelOf } from "./form-parts.tsx";
 import { counted, showText, TypeMark, useColour } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
@@ -8,7 +7,7 @@ import { addressOf, go, linkTo } from "./route.ts";
 import { type Column, shownIn, titleOf } from "./row-cells.tsx";
 import { editsOf, type RowEdits } from "./row-edits.ts";
 import { AddParts, DeleteNode } from "./item-tools.tsx";
-import { LinkForm } from "./row-forms.tsx";
+import { LinkForm, useFound } from "./row-forms.tsx";
 
 /** The filters that an address has; none if it has no valid ones. */
 export const parsedFilters = (filters: string | undefined): Readonly<Record<string, string>> => {
@@ -60,20 +59,25 @@ export const ColumnMenu = ({
   </details>
 );
 
+/** What is chosen to read more nodes: no JSON, as ids are. */
+const MORE = "more";
+
 /** Chooses the node whose rows are shown with its users' fields. */
 export const ParentSelect = ({ type, current }: { readonly type: WireType; readonly current: string | undefined }): ReactNode => {
   const parent = useModel().types.find(({ kind, name }) => kind === "node" && name === type.grid?.of);
-  const query = { type: parent?.name ?? "", sort: parent?.sorts[0]?.index, limit: "500" };
-  const { value } = useAnswer(`parents ${query.type}`, (signal) => get<RowsAnswer>("rows", query, signal));
+  const pages = useFound({ type: parent?.name ?? "", sort: parent?.sorts[0]?.index, limit: "500" });
   if (!parent) return null;
-  const ids = (value?.rows ?? []).map((row) => ({ id: JSON.stringify(idIn(parent, row)), label: labelOf(parent, row) }));
+  const rows = Array.from({ length: pages.count }, (_, at) => pages.row(at)).filter((row) => row !== undefined);
+  const ids = rows.map((row) => ({ id: JSON.stringify(idIn(parent, row)), label: labelOf(parent, row) }));
   const known = current === undefined || ids.some(({ id }) => id === current) ? ids : [{ id: current, label: current }, ...ids];
   return (
     <select
       className="parent"
       aria-label={`Grid of a ${parent.name}`}
       value={current ?? ""}
-      onChange={({ target }) => go(addressOf("rows", { type: type.name, parent: target.value }))}
+      onChange={({ target }) =>
+        target.value === MORE ? void pages.findMore() : go(addressOf("rows", { type: type.name, parent: target.value }))
+      }
     >
       <option value="">Rows of every {parent.name}, without its fields</option>
       {known.map(({ id, label }) => (
@@ -81,6 +85,11 @@ export const ParentSelect = ({ type, current }: { readonly type: WireType; reado
           {label}
         </option>
       ))}
+      {pages.scanned === 0 || pages.isComplete ? null : (
+        <option value={MORE}>
+          {pages.count === 0 ? `No ${parent.name}` : "Not all"} in the first {counted(pages.scanned, "item")}: read on
+        </option>
+      )}
     </select>
   );
 };
