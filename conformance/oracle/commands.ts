@@ -56,7 +56,7 @@ export type EdgeName = "follows" | "friend" | "likes" | "worksOn" | "tagged" | "
 
 /** A comparison of the attribute that edges of the type have. */
 export interface Bound {
-  readonly operator: "eq" | "ne" | "lt" | "lte" | "gt" | "gte" | "between" | "beginsWith" | "exists";
+  readonly operator: "eq" | "ne" | "lt" | "lte" | "gt" | "gte" | "between" | "in" | "beginsWith" | "exists";
   readonly text: string;
   readonly number: number;
   readonly other: number;
@@ -113,7 +113,7 @@ const commandsWith = (hostile: readonly string[]): fc.Arbitrary<readonly unknown
     role: fc.constantFrom("x", "y", "x y", ...hostile),
   });
   const bound = fc.record({
-    operator: fc.constantFrom("eq", "ne", "lt", "lte", "gt", "gte", "between", "beginsWith", "exists"),
+    operator: fc.constantFrom("eq", "ne", "lt", "lte", "gt", "gte", "between", "in", "beginsWith", "exists"),
     text,
     number,
     other: number,

@@ -250,7 +250,7 @@ class History {
 
   #operand(edge: EdgeName, bound: Bound): unknown {
     const operand = ends[edge].numeric ? bound.number : bound.text;
-    if (bound.operator === "between") return [operand, this.#upper(edge, bound)];
+    if (bound.operator === "between" || bound.operator === "in") return [operand, this.#upper(edge, bound)];
     return bound.operator === "exists" ? true : operand;
   }
 
