@@ -76,6 +76,14 @@ export const attributeReader = ({ schema }: AnyNode): ((name: string, text: stri
   };
 };
 
+/** Null, as an empty cell of an attribute that the schema requires and that may be null; undefined for any other attribute. */
+export const readEmpty = async ({ schema }: AnyNode, name: string): Promise<{ readonly made: unknown } | undefined> => {
+  const standard = schema as StandardSchema | undefined;
+  if ("made" in (await judge(standard, name, undefined))) return undefined;
+  const judged = await judge(standard, name, null);
+  return "made" in judged ? judged : undefined;
+};
+
 /** The faults that a schema finds in a whole row, by attribute. */
 export const faultsIn = async (
   { schema }: AnyNode,

@@ -131,3 +131,44 @@ test("of records that name one row in several ways, the last one stays", async (
   expect(await db.step.grid(parent).importCsv(records)).toMatchObject({ unfit: 0 });
   expect(await db.step.get({ number: 1 })).toMatchObject({ name: "49" });
 });
+
+test("an empty cell is null where the schema requires the attribute and accepts null", async () => {
+  const flight = node({
+    key: "FLIGHT#{id}",
+    schema: z.object({ id: text, carrier: text, delay: z.int().nullable(), gate: text.nullish(), from: text }),
+    fields: { of: "airline" },
+  });
+  const airline = node({ key: "AIRLINE#{carrier}", schema: z.object({ carrier: text }) });
+  const graph = defineGraph({ table: engine.freshTableName("csv-nulls"), nodes: { airline, flight } });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.airline.create({ carrier: "UA" }).orThrow();
+  const grid = db.flight.grid({ carrier: "UA" });
+  const file = [
+    ["id", "delay", "gate", "from"],
+    ["1", "", "", "EWR"],
+    ["2", "-5", "A", "JFK"],
+  ];
+  expect(await grid.importCsv(file)).toMatchObject({ created: 2, unfit: 0 });
+  expect(await db.flight.get({ id: "1" })).toEqual({ id: "1", carrier: "UA", delay: null, from: "EWR" });
+  // What is required and cannot be null is still missing.
+  const unfit = grid.importCsv([
+    ["id", "delay", "from"],
+    ["3", "", ""],
+  ]);
+  await expect(unfit).rejects.toMatchObject({ code: "grid.unfitRows", details: { misfits: [{ field: "from", problem: "missing" }] } });
+  // An existing row keeps its value, unless the import removes what has no cell.
+  const emptied = [
+    ["id", "delay", "gate"],
+    ["2", "", ""],
+  ];
+  expect(await grid.importCsv(emptied)).toMatchObject({ changed: 1, unfit: 0 });
+  expect(await db.flight.get({ id: "2" })).toEqual({ id: "2", carrier: "UA", delay: -5, gate: "A", from: "JFK" });
+  expect(await grid.importCsv(emptied, { empty: "remove" })).toMatchObject({ changed: 1, unfit: 0 });
+  expect(await db.flight.get({ id: "2" })).toEqual({ id: "2", carrier: "UA", delay: null, from: "JFK" });
+  let csv = "";
+  for await (const piece of grid.exportCsv()) csv += piece;
+  await db.flight.delete({ id: "1" }).orThrow();
+  expect(await grid.importCsv(readCsv(csv))).toMatchObject({ created: 1, unfit: 0 });
+  expect(await db.flight.get({ id: "1" })).toEqual({ id: "1", carrier: "UA", delay: null, from: "EWR" });
+});

@@ -10,7 +10,7 @@ import { keyOf } from "../requests/encode-item.ts";
 import type { OptionChecks } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
-import { attributeReader, cellText, faultsIn } from "./csv-cells.ts";
+import { attributeReader, cellText, faultsIn, readEmpty } from "./csv-cells.ts";
 import {
   fieldOf,
   inferType,
@@ -93,6 +93,8 @@ export interface FittingRow {
   readonly made: Row;
   /** Optional attributes that are to be removed. */
   readonly removed: readonly string[];
+  /** Attributes that are null for an empty cell. */
+  readonly emptied: readonly string[];
   /** By the ids of fields that exist. */
   readonly given: Readonly<Record<string, FieldInput>>;
   readonly existing: Row | undefined;
@@ -148,12 +150,13 @@ const readRecord = async (
   const notes: Note[] = [];
   const attributes: Record<string, unknown> = { ...parent };
   const removed: string[] = [];
+  const emptied: string[] = [];
   const given: Record<string, FieldInput> = {};
   // A row is named by what its schema makes of the id, and holds what it makes of the others.
   const made: Record<string, unknown> = { ...parent };
   const row = (): FittingRow => {
     const id = Object.fromEntries(node.idFields.map((field) => [field, made[field]]));
-    return { record, id, attributes, made, removed, given, existing: undefined, document: undefined };
+    return { record, id, attributes, made, removed, emptied, given, existing: undefined, document: undefined };
   };
   if (cells.length !== columns.length) {
     const message = `it has ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, the header has ${columns.length}`;
@@ -169,8 +172,13 @@ const readRecord = async (
         if (text.trim() !== String(parent[name]) && text !== "")
           misfit("parent", `${name} is ${shown(text)}, and the parent's is ${jsonText(parent[name])}`);
       } else if (text === "") {
+        const none = await readEmpty(node.definition, name);
         if (node.idFields.includes(name)) misfit("id", `it has no ${name}, which names the row`);
-        else if (options.empty === "remove") removed.push(name);
+        else if (none) {
+          attributes[name] = null;
+          made[name] = none.made;
+          emptied.push(name);
+        } else if (options.empty === "remove") removed.push(name);
       } else {
         const read = await readCell(name, text);
         if ("value" in read) {
@@ -301,7 +309,13 @@ export const checkStep = async (
     const item = find(items.node);
     const existing = item && !isExpired(model.driver.catalog, item, context.livingAt) ? rowIn(model, items.node, item) : undefined;
     const kept = keptBy(columns, records[at]?.cells ?? [], existing);
-    const whole = { ...row, attributes: { ...row.attributes, ...kept }, made: { ...row.made, ...kept }, document, existing };
+    // An empty cell leaves an existing row as it is.
+    const passed = existing && pass.options.empty !== "remove" ? row.emptied : [];
+    const without = (given: Row): Row => ({
+      ...Object.fromEntries(Object.entries(given).filter(([name]) => !passed.includes(name))),
+      ...kept,
+    });
+    const whole = { ...row, attributes: without(row.attributes), made: without(row.made), document, existing };
     const notes = found.filter(({ field }) => field === undefined || !Object.hasOwn(kept, field));
     const others = (await checkWhole(pass, { row: whole, list, columns })).filter(
       (one) => !notes.some(({ field }) => field !== undefined && field === one.field),
