@@ -182,6 +182,36 @@ export const air = defineGraph({
     ]);
   });
 
+  test("--columns gives ids of ends by their names alone or behind the end", async () => {
+    const forms = ["studentId=Who,courseId=What", "from.studentId=Who,to.courseId=What", "studentId=Who,to.courseId=What"];
+    for (const [at, ids] of forms.entries()) {
+      folder.write("courses.csv", `Who,What,at\nS1,C${at},2024-01-01\n`);
+      expect(await edgetable(["load", "courses.csv", "--edge", "enrolledIn", "--columns", `${ids},at`])).toMatchObject({
+        code: 0,
+        err: "",
+      });
+      expect([ids, await get("enrolledIn", "from.studentId=S1", `to.courseId=C${at}`)]).toMatchObject([ids, { at: "2024-01-01" }]);
+    }
+    folder.write("notes.csv", "Who,No,text\nS1,1,late\n");
+    for (const [id, column] of Object.entries({ studentId: "No", "owner.studentId": "Who" })) {
+      expect(await edgetable(["load", "notes.csv", "--part", "note", "--columns", `${id}=${column},number=No,text`])).toMatchObject({
+        code: 0,
+      });
+      const owner = column === "No" ? "1" : "S1";
+      expect(await get("note", `studentId=${owner}`, "number=1")).toMatchObject({ number: 1, text: "late" });
+    }
+    // Of an id with several fields, those that are not named have columns of their own names.
+    folder.write("homes.csv", "studentId,Land,city\nS1,US,Austin\n");
+    expect(await edgetable(["load", "homes.csv", "--edge", "livesIn", "--columns", "country=Land,studentId"])).toMatchObject({ code: 0 });
+    expect(await get("livesIn", "from.studentId=S1", "to.country=US", "to.city=Austin")).toMatchObject({ to: { city: "Austin" } });
+    folder.write("friends.ts", educationModel.replace("livesIn:", 'knows: edge({ from: "student", to: "student" }), livesIn:'));
+    const both = await edgetable(["load", "notes.csv", "--edge", "knows", "--columns", "studentId=Who", "--model", "friends.ts"]);
+    expect(both).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('"studentId" is in the id of both ends: give from.studentId and to.studentId.'),
+    });
+  });
+
   test("a mapping makes several rows of one record", async () => {
     folder.write("wide.csv", "Student,Name,Course,When\nS1,Ann,C1,2024-01-01\nS1,Ann,C2,2024-01-02\nS2,Bob,,\n");
     folder.write(

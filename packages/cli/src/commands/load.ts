@@ -59,7 +59,7 @@ export const loadCommand: CommandSpec = defineCommand<Options>({
   options: [
     { flags: "--node <name>", text: "every row is a node of this type" },
     { flags: "--edge <name>", text: "every row is an edge of this type (columns from.ID and to.ID, or just ID)" },
-    { flags: "--part <name>", text: "every row is a part of this type" },
+    { flags: "--part <name>", text: "every row is a part of this type (columns owner.ID, or just ID)" },
     { flags: "--columns <attribute=column,...>", text: "the columns to load (default: all, under their own names)", parse: collect },
     { flags: "--map <file>", text: "a mapping file" },
     { flags: "--format <format>", text: "the file's format (default: from its name)", choices: formats },

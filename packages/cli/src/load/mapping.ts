@@ -96,6 +96,13 @@ export const readMapping = (file: string, cwd: string, catalog: Catalog): readon
 
 const endsOf: Readonly<Record<Target["kind"], readonly string[]>> = { node: [], part: ["owner"], edge: ["from", "to"] };
 
+/** The fields of an end's id; none if the end may have several types. */
+const idOfEnd = ({ edges, parts, ends }: Catalog, name: string, end: string): readonly string[] => {
+  const types = end === "owner" ? [parts[name]?.definition.of ?? ""] : (edges[name]?.[end as "from" | "to"] ?? []);
+  const [type] = types;
+  return types.length === 1 && type !== undefined ? (ends[type]?.idFields ?? []) : [];
+};
+
 /** The target of `--node`, `--part` or `--edge` with `--columns attribute=column,…`. @throws {cli.usage} */
 export const targetOf = ({ kind, name }: Pick<Target, "kind" | "name">, columns: readonly string[], catalog: Catalog): Target => {
   checkName(catalog, kind, name);
@@ -108,6 +115,15 @@ export const targetOf = ({ kind, name }: Pick<Target, "kind" | "name">, columns:
     const [, end, field] = /^(from|to|owner)\.(.*)$/s.exec(attribute) ?? [];
     if (end === undefined || field === undefined || !endsOf[kind].includes(end)) row[attribute] = column;
     else (ends[end] ??= {})[field] = column;
+  }
+  // An end whose fields are not named so takes them by their names alone.
+  const unnamed = endsOf[kind].filter((end) => !ends[end]).map((end) => [end, idOfEnd(catalog, name, end)] as const);
+  for (const [end, fields] of unnamed) {
+    const given = fields.filter((field) => Object.hasOwn(row, field));
+    const shared = given.find((field) => unnamed.some(([other, others]) => other !== end && others.includes(field)));
+    if (shared !== undefined) throw usageError(`"${shared}" is in the id of both ends: give from.${shared} and to.${shared}.`);
+    if (given.length > 0) ends[end] = Object.fromEntries(fields.map((field) => [field, row[field] ?? field]));
+    for (const field of given) delete row[field];
   }
   return { kind, name, row, from: ends["from"], to: ends["to"], owner: ends["owner"], when: undefined };
 };
