@@ -1,7 +1,7 @@
 import { growthOf, hasShard, isOneWay, leadOf, type OneWayText, shardPaths, templatesOverlap, type Template } from "../keys/template.ts";
 import { type Catalog, idPaths, keyAttributes, keyName, type Index, type KeySource, type Shape } from "../schema/catalog.ts";
 
-/** A sort key template cut after the parts that are known. */
+/** A sort key template, cut after its known parts. */
 export interface SortPrefix {
   readonly template: Template;
   readonly complete: boolean;
@@ -11,37 +11,46 @@ export interface SortPrefix {
 
 /** One way to reach the items of some shapes by a Query. */
 export interface AccessPath {
-  /** Of an index with keys of several attributes, `partitionKey` is the one that `partition` makes, and `sortKey` the one of `prefix`. */
+  /**
+   * The index. If its keys consist of several attributes, `partitionKey` is the attribute of `partition`, and `sortKey` that of
+   * `prefix`.
+   */
   readonly index: Index;
   readonly shapes: readonly Shape[];
   readonly partition: Template;
-  /** The other attributes of the index's keys that the call gives whole. */
+  /** The other key attributes of the index that the call determines completely. */
   readonly equal: readonly KeySource[];
-  /** Set where the items may lie in several partitions, each of which is read: the unknown fields that choose the shard. */
+  /** The unknown fields that choose the shard. Set if the items may be in several partitions, all of which are read. */
   readonly scatters: readonly string[] | undefined;
   /** The shards that a call lists; undefined for all. */
   readonly only?: readonly number[] | undefined;
   readonly prefix: SortPrefix | undefined;
   /** The fields whose values follow from an item's keys on this path. A field that only chooses a shard is not among them. */
   readonly fixes: ReadonlySet<string>;
-  /** Known fields that the path's keys hold in a form that other values may share, by that form: rows have to be compared. */
+  /**
+   * Known fields that the keys contain in a form that other values may share, with that form. The values of the rows have to be
+   * compared as well.
+   */
   readonly folds: ReadonlyMap<string, OneWayText>;
-  /** True if items of other shapes may lie in the same partition and inside the prefix. */
+  /** True if items of other shapes may be in the same partition and have the same prefix. */
   readonly sharesPrefix: boolean;
 }
 
-/** The name by which the shape's own templates call a path. */
+/** The name of a path in the shape's own templates. */
 export const inShape = (shape: Shape, path: string): string => shape.alias?.[path] ?? path;
 
-/** True if the path's keys fix the field, whichever shape an item has. */
+/** True if the path's keys fix the field for items of all its shapes. */
 export const fixesField = ({ shapes, fixes }: AccessPath, field: string): boolean =>
   shapes.every((shape) => fixes.has(inShape(shape, field)));
 
-/** True if the path's keys hold what is known of the field, so that the Query finds fewer rows; it may find others than those. */
+/**
+ * True if the path's keys use the known value of the field, so that the Query finds fewer rows. It may also find rows with other
+ * values.
+ */
 export const takesField = ({ shapes, fixes, folds }: AccessPath, field: string): boolean =>
   shapes.every((shape) => fixes.has(inShape(shape, field)) || folds.has(inShape(shape, field)));
 
-/** True if the path's items are those of the nodes whose id has this field: the nodes' own keys hold it in the same form. */
+/** True if the path finds only the items of nodes with this id field, because the nodes' own keys contain it in the same form. */
 const fixesNode = (catalog: Catalog, path: AccessPath, field: string): boolean => {
   if (fixesField(path, field)) return true;
   if (path.folds.size === 0) return false;
@@ -54,7 +63,7 @@ const fixesNode = (catalog: Catalog, path: AccessPath, field: string): boolean =
   });
 };
 
-/** True if the field comes next in the path's sort key, so that the key condition can hold a range of it. */
+/** True if the field comes next in the path's sort key, so that the key condition can be a range of it. */
 export const rangesOver = ({ shapes, prefix }: AccessPath, field: string): boolean => {
   const next = prefix?.next?.path;
   return next !== undefined && shapes.every((shape) => inShape(shape, field) === next);
@@ -71,7 +80,7 @@ const cutAt = (template: Template, length: number): Template => {
   return { ...template, parts, fields };
 };
 
-// A template has few parts, and every plan cuts the same ones.
+// Every plan cuts the same few templates, so the results are kept.
 const cuts = new WeakMap<Template, SortPrefix[]>();
 
 /** Cuts a sort key's template after the parts that are known. */
@@ -88,7 +97,7 @@ export const sortPrefix = (template: Template, known: ReadonlySet<string>): Sort
       : { template, complete: true, next: undefined });
 };
 
-/** The longest prefix that several shapes have in common: what one Query for all of them can name. */
+/** The longest prefix that several shapes have in common, for one Query of all of them. */
 const commonPrefix = (prefixes: readonly SortPrefix[]): SortPrefix | undefined => {
   const [first, ...rest] = prefixes;
   if (!first || rest.length === 0) return first;
@@ -113,8 +122,8 @@ const commonPrefix = (prefixes: readonly SortPrefix[]): SortPrefix | undefined =
 };
 
 /**
- * Partition templates of the same outline make the same keys: an unknown shard is the same whatever it is computed from, and a
- * known field ends no key.
+ * The outline of a partition template: templates with the same outline make the same keys. It ignores how an unknown shard is
+ * computed, and whether a key may end at a known field.
  */
 const outline = (template: Template, known: ReadonlySet<string>): string =>
   template.parts
@@ -127,7 +136,7 @@ const outline = (template: Template, known: ReadonlySet<string>): string =>
 
 const sharings = new WeakMap<Catalog, Map<string, readonly Shape[]>>();
 
-/** The shapes whose items may share a partition of an index with a shape's items: a fact of the model, computed once. */
+/** The shapes whose items may share a partition of an index with items of the given shape. Computed once for a model. */
 const sharingShapes = (catalog: Catalog, index: Index, shape: Shape): readonly Shape[] => {
   let known = sharings.get(catalog);
   if (!known) sharings.set(catalog, (known = new Map()));
@@ -145,18 +154,18 @@ const sharingShapes = (catalog: Catalog, index: Index, shape: Shape): readonly S
   return shapes;
 };
 
-/** The items of some shapes in an index, and what of their fields is known. */
+/** What a call asks of an index: items of some shapes, with the known fields. */
 interface Reach {
   readonly index: Index;
   readonly shapes: readonly Shape[];
   readonly known: ReadonlySet<string>;
-  /** Keys that all rows which are asked for have, though others lack them; by {@link keyName}. */
+  /** Conditional keys that all requested rows have, by {@link keyName}. */
   readonly implied?: readonly string[] | "all" | undefined;
-  /** Set if an index may lack none of the items: fields that all of them have. */
+  /** Fields that all requested items have. Set if the index must contain all of these items. */
   readonly present?: ReadonlySet<string> | undefined;
 }
 
-/** Fields of a sparse key that a row may lack, so that the index lacks its item, besides those that are there. */
+/** Fields of a sparse key that a row may lack, so that the index does not contain its item, except the fields that are present. */
 export const gapsOf = (catalog: Catalog, shape: Shape, attribute: string, present: ReadonlySet<string>): readonly string[] => {
   const template = shape.sparse.includes(attribute) ? shape.keys[attribute] : undefined;
   if (!template) return [];
@@ -172,13 +181,13 @@ export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined =
   const [first] = shapes;
   const keyed = keyAttributes(index);
   if (!first || !shapes.every(({ keys }) => keyed.every((attribute) => attribute in keys))) return undefined;
-  // An index lacks items whose keys have a condition, unless what is asked implies it, and those without a field of a sparse key.
+  // An index may lack items whose keys have a condition that the call does not imply, and items without a field of a sparse key.
   const mayLack = (shape: Shape, key: string): boolean =>
     implied !== "all" &&
     ((shape.keys[key]?.when !== undefined && !implied?.includes(keyName(shape, key))) ||
       (present !== undefined && gapsOf(catalog, shape, key, present).length > 0));
   if (shapes.some((shape) => keyed.some((key) => mayLack(shape, key)))) return undefined;
-  // Of several attributes, the one with a shard makes the partitions over which a path scatters.
+  // Of several partition key attributes, a path scatters over the one that contains a shard.
   const partitionKey = index.partitionKeys.find((attribute) => hasShard(first.keys[attribute])) ?? index.partitionKey;
   const partition = first.keys[partitionKey]!;
   const shards = shardPaths(partition);
@@ -201,7 +210,7 @@ export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined =
     if (!prefix?.complete) break;
   }
   const isScattered = growthOf(partition) !== undefined || !partition.fields.every((path) => knownOf.every((own) => own.has(path)));
-  // The table's own partitions are read by their whole key.
+  // A partition of the table is only read by its complete key.
   if (isScattered && index.name === undefined) return undefined;
   const fixes = new Set<string>();
   const folds = new Map<string, OneWayText>();
@@ -235,12 +244,12 @@ export const pathOn = (catalog: Catalog, reach: Reach): AccessPath | undefined =
   };
 };
 
-/** Stands for the table itself where a call insists on an index: no index has this name. */
+/** The name of the table in place of an index, for calls that insist on an index. No index has this name. */
 export const TABLE_ITSELF = "~table";
 
-/** What a call asks of the keys of an index. */
+/** What a call needs from the keys of an index. */
 export interface Asked {
-  /** Each set of shapes holds all the items that are asked for. */
+  /** Sets of shapes; the items of each set are all requested items. */
   readonly sets: readonly (readonly Shape[])[];
   readonly known: ReadonlySet<string>;
   /** Fields that the keys must fix, so that only the items of one node are read. */
@@ -261,7 +270,10 @@ const isOfTenant = ({ index, shapes }: AccessPath, names: readonly string[]): bo
     );
   });
 
-/** Every path that answers a call, the table before the indexes; of a tenant's connection those alone that it may read, if there are any. */
+/**
+ * All paths that answer a call, those of the table before those of indexes. A tenant's connection gets only the paths that it may
+ * read, if there are any.
+ */
 export const accessPaths = (
   catalog: Catalog,
   { sets, known, anchor, consistent, index: name, implied, present }: Asked,

@@ -14,10 +14,10 @@ import { degreeLimit, type AnyEdge, type ItemExpectation } from "../schema/defin
 import { defined } from "../util/invariant.ts";
 import { inShape, rangesOver, takesField, type AccessPath } from "./access-path.ts";
 
-/** Rows that a Query is assumed to find where the model says nothing of them: the same for plans and for the sentences about them. */
+/** Number of rows that a Query is assumed to find if the model does not say. Plans and their explanations use the same number. */
 export const ASSUMED_ROWS = 10;
 
-/** How many parts of a kind a node is assumed to have. */
+/** The assumed number of parts of a kind at a node. */
 export const assumedParts = ({ definition }: Pick<PartEntry, "definition">): number => definition.expect?.perNode ?? ASSUMED_ROWS;
 
 interface AssumedEdges {
@@ -26,7 +26,7 @@ interface AssumedEdges {
   readonly by: "expect" | "limit" | undefined;
 }
 
-/** How many edges a node is assumed to have at that end: as `expect` declares, and no more than the model allows. */
+/** The assumed number of edges of a node at that end: as `expect` declares, but no more than the model allows. */
 export const assumedEdges = (edge: Pick<AnyEdge, "expect" | "multiplicity" | "maxDegree">, end: "from" | "to"): AssumedEdges => {
   const declared = edge.expect?.[end];
   const limit = degreeLimit(edge, end);
@@ -34,10 +34,10 @@ export const assumedEdges = (edge: Pick<AnyEdge, "expect" | "multiplicity" | "ma
   return { rows: declared ?? ASSUMED_ROWS, by: declared === undefined ? undefined : "expect" };
 };
 
-/** The part of what there is to range over that a range is assumed to find: a third. */
+/** A range is assumed to find one third of the rows. */
 export const RANGED_PART = 3;
 
-/** What the keys of a path are given: all of them are fields as the path's shapes name them. */
+/** The fields that the keys of a path are given, by their names in the path's shapes. */
 export interface GivenFields {
   readonly known: readonly string[];
   readonly ranged: readonly string[];
@@ -45,7 +45,7 @@ export interface GivenFields {
 
 const wholeIds = new WeakMap<Shape, { readonly catalog: Catalog; readonly paths: readonly string[] }>();
 
-/** The rows of a path's items that share all values that its keys fix: one where those are a whole id. */
+/** The number of rows that share all values fixed by the path's keys: one if these are a whole id. */
 export const rowsPerValueOn = (
   catalog: Catalog,
   path: AccessPath,
@@ -55,7 +55,7 @@ export const rowsPerValueOn = (
   const { rowsPerValue = {} }: ItemExpectation = definitionOf(catalog, shape)?.expect ?? {};
   const values: number[] = [];
   for (const field of known) if (takesField(path, field)) values.push(rowsPerValue[field] ?? ASSUMED_ROWS);
-  // Every plan of edges asks for the whole id several times.
+  // Every plan of edges needs the whole id several times, so it is kept.
   let whole = wholeIds.get(shape);
   if (whole?.catalog !== catalog)
     wholeIds.set(shape, (whole = { catalog, paths: idPaths(catalog, shape).map((id) => inShape(shape, id)) }));
@@ -63,8 +63,8 @@ export const rowsPerValueOn = (
 };
 
 /**
- * How many edges a Query of a path is expected to find at a node of a degree: one if the far end is known too; of an
- * attribute that the path's keys fix, as many as share its value; of a range, a third.
+ * The number of edges that a Query of a path is expected to find at a node with a given degree: one if the far end is known too; if
+ * the keys fix an attribute, the edges that share its value; a third for a range.
  */
 export const edgeRows = (
   catalog: Catalog,
@@ -77,10 +77,10 @@ export const edgeRows = (
   return ranged.some((field) => rangesOver(path, field)) ? Math.ceil(rows / RANGED_PART) : rows;
 };
 
-// A key attribute with its name; no key is known before its values are.
+// The assumed size of a key attribute with its name. Keys are not known when a call is planned.
 const KEY_BYTES = 50;
 
-/** The bytes of a shape's item that an index is expected to project: all, or its keys and a share of the rest. */
+/** The expected bytes that an index projects of a shape's item: the whole item, or its keys and a share of the rest. */
 export const projectedBytes = (catalog: Catalog, index: Index, shape: Shape): number => {
   const projected = projectedAttributes(catalog, index);
   const { bytes } = shape;
@@ -92,7 +92,7 @@ export const projectedBytes = (catalog: Catalog, index: Index, shape: Shape): nu
   return Math.min(bytes, Math.ceil(keys * KEY_BYTES + share * bytes));
 };
 
-/** In how many partitions the items of a path may lie, at most. */
+/** The maximum number of partitions that may contain the items of a path. */
 export const partitionsOn = ({ partition, scatters, only }: Pick<AccessPath, "partition" | "scatters" | "only">): number =>
   only?.length ??
   (scatters ? partition.parts : []).reduce((product, part) => {

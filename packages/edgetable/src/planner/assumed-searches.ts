@@ -5,10 +5,13 @@ import { defined } from "../util/invariant.ts";
 import { type AccessPath, rangesOver } from "./access-path.ts";
 import { ASSUMED_ROWS, type GivenFields, RANGED_PART, rowsPerValueOn } from "./assumed-rows.ts";
 
-/** Rows that a listing of a kind is assumed to find where the model does not say how many there are. */
+/** Number of rows of a kind if the model does not say. */
 const ASSUMED_ALL = 100;
 
-/** How many items of a definition there are, as the model says; of edges, if need be, as many as leave its sources or reach its targets. */
+/**
+ * The number of items of a definition according to the model. The number of edges may follow from the edges at their sources or
+ * targets.
+ */
 const totalOf = ({ nodes, edges, parts, ends }: Catalog, { kind, definition }: Shape): number | undefined => {
   if (kind !== "edge") return (kind === "node" ? nodes : parts)[definition]?.definition.expect?.count;
   const edge = edges[definition];
@@ -22,7 +25,7 @@ const totalOf = ({ nodes, edges, parts, ends }: Catalog, { kind, definition }: S
   return expect?.count ?? at("from") ?? at("to");
 };
 
-/** How many rows a search's keys are expected to find on a path. */
+/** The number of rows that the keys of a search are expected to find on a path. */
 export const searchRows = (catalog: Catalog, path: AccessPath, { known, ranged }: GivenFields): number => {
   const shape = defined(path.shapes[0], "shape");
   const { values, isOne } = rowsPerValueOn(catalog, path, known);
@@ -33,7 +36,10 @@ export const searchRows = (catalog: Catalog, path: AccessPath, { known, ranged }
   return range === undefined ? rows : Math.min(rows, rowsPerRange[range] ?? Math.ceil(rows / RANGED_PART));
 };
 
-/** The part of a shape's items that is assumed to pass a filter: as many as share a value, a third of any other comparison. */
+/**
+ * The share of a shape's items, from 0 to 1, that is assumed to pass a filter: the rows that share a value for `eq`, a third for
+ * any other comparison.
+ */
 export const passingPart = (catalog: Catalog, shape: Shape, { path, operator, of = [] }: Condition): number => {
   if (operator === "or" || operator === "not") {
     let some = 0;

@@ -22,17 +22,17 @@ export interface OneQuery {
   readonly search: Search;
   readonly rows: number;
   readonly bytes: number;
-  /** Those that are checked in memory. */
+  /** The conditions that are checked in memory. */
   readonly conditions: readonly Condition[];
 }
 
-/** How searches are planned. Loaded by the first search: nothing else asks an index for values. */
+/** Plans searches. Loaded by the first search, because no other call looks up values in an index. */
 export interface Searching {
   /** The paths to the items of a search, the best one first. */
   readonly choices: (catalog: Catalog, search: Search, given: GivenFields) => readonly Choice[];
   /** @throws {plan.noIndex} which says why there is no path */
   readonly refuse: (catalog: Catalog, search: Search) => never;
-  /** Tells several searches to use one index, whose order they share. */
+  /** Makes several searches use one index, so that they share its order. */
   readonly onSharedIndex: (planning: Planning, merge: Merge) => Merge;
   /** The one Query that answers several searches, if they ask for all items of their kinds in one partition. */
   readonly oneQuery: (planning: Planning, merge: Merge) => OneQuery | undefined;
@@ -40,7 +40,7 @@ export interface Searching {
   readonly pushConditions: (planning: Planning, filter: Filter, search: Search) => LogicalPlan;
 }
 
-/** What plans of some kinds need, loaded by the first call of the kind. */
+/** The parts of the planner that only some kinds of plans need. The first call of each kind loads its part. */
 export interface Planners {
   /** For plans with a search. */
   readonly searching?: Searching | undefined;
@@ -50,20 +50,20 @@ export interface Planners {
   readonly collecting?: ((catalog: Catalog, collection: Collection) => QueryStep) | undefined;
 }
 
-/** A plan in the making. Rules and lowering ask for the same paths; each is chosen once. */
+/** The state of planning one call. Rules and lowering need the same paths, so each is chosen once. */
 export interface Planning extends Planners {
   readonly catalog: Catalog;
-  /** The paths of the leaves of the plan, the best one first, by what each leaf asks. */
+  /** The paths of the plan's leaves, the best one first, keyed by what each leaf asks. */
   readonly chosen: Map<string, readonly Choice[]>;
 }
 
-/** A rewriting of a logical plan that never changes its answer, only what it costs. */
+/** Rewrites a logical plan to one with the same answer and a lower cost. */
 export interface Rule {
   readonly name: string;
   readonly rewrite: (planning: Planning, plan: LogicalPlan) => LogicalPlan;
 }
 
-/** Sets of shapes, each of which holds all the edges that an expansion asks for. */
+/** Sets of shapes. The items of each set are all edges of an expansion. */
 export const shapeSets = (entry: EdgeEntry, expand: Pick<Expand, "node" | "direction">): readonly (readonly Shape[])[] => {
   const end = expand.direction === "out" ? "from" : "to";
   const shapes = entry.shapes.filter((shape) => shape[end] === expand.node);
@@ -74,7 +74,7 @@ export const shapeSets = (entry: EdgeEntry, expand: Pick<Expand, "node" | "direc
 export const anchorPaths = (expand: Pick<Expand, "direction" | "anchor">): readonly string[] =>
   expand.anchor.map((field) => `${expand.direction === "out" ? "from" : "to"}.${field}`);
 
-/** Prices a path; a shape of the index that holds a part of its items is smaller. */
+/** Prices a path. An index with a partial projection has smaller items. */
 export const priced = (catalog: Catalog, path: AccessPath, rows: number): Choice => {
   const bytes = projectedBytes(catalog, path.index, defined(path.shapes[0], "shape"));
   return { path, rows, bytes, ...queryPrice(rows * bytes, partitionsOn(path)) };
@@ -89,8 +89,9 @@ const scoreOf = (path: AccessPath, { known, ranged }: GivenFields): number =>
   (path.prefix?.complete ? 20 : 0);
 
 /**
- * Ranks paths by predicted price, and at the same price by how many conditions their keys take. Rows of an index that projects
- * a part of its items lack the rest: the path that takes most conditions decides whether whole or partial rows come first.
+ * Ranks paths by predicted price and, at the same price, by the number of conditions that their keys use. Indexes with a partial
+ * projection return partial rows: the path whose keys use most conditions decides whether paths with whole or partial rows come
+ * first.
  *
  * @param byPrice false if every row of the index is read anyway
  */
@@ -104,7 +105,7 @@ export const ranked = (choices: readonly Choice[], given: GivenFields, byPrice: 
   return [...cheapest.filter(isLikeBest), ...cheapest.filter((choice) => !isLikeBest(choice))];
 };
 
-/** Why an index is not read, though its keys would serve: it lacks some of the items that are asked for. */
+/** Says why an index is not read although its keys would serve: it lacks some of the requested items. */
 const lacks = (catalog: Catalog, { index, shapes }: AccessPath, what: string): EdgetableError => {
   const [gap] = keyAttributes(index).flatMap((key) => shapes.flatMap((shape) => gapsOf(catalog, shape, key, new Set())));
   const because =
@@ -118,7 +119,7 @@ const lacks = (catalog: Catalog, { index, shapes }: AccessPath, what: string): E
 
 const refuseExpand = (catalog: Catalog, expand: Expand, why: "index" | "consistent" | "order", lacking?: AccessPath): never => {
   const what = `${expand.direction}("${expand.edge}") of "${expand.node}"`;
-  // Where only an index has the order, the edges can be read consistently without it.
+  // If only an index has the order, the edges can be read consistently without the order.
   if (expand.consistent && why !== "index") {
     const instead = why === "order" ? "call unordered()" : "store the edge twice";
     throw new EdgetableError(
@@ -136,7 +137,7 @@ const refuseExpand = (catalog: Catalog, expand: Expand, why: "index" | "consiste
   }
   if (lacking) throw lacks(catalog, lacking, what);
   const anchor = anchorPaths(expand).join(", ") || "nothing";
-  // No mirror and no key of Edgetable's own layout has a partition for all nodes below a level.
+  // In Edgetable's own layout, no partition contains all nodes below a level.
   const below = expand.anchor.length < (catalog.ends[expand.node]?.idFields.length ?? 0);
   const mend = below
     ? `Add such an index to your own layout, or find the nodes with db.find("${expand.node}") and start at each of them.`
@@ -154,7 +155,7 @@ const expandChoices = (catalog: Catalog, expand: Expand, { known, ranged }: Give
   const entry = defined(catalog.edges[expand.edge], `edge ${expand.edge}`);
   const { consistent, index, implied } = expand;
   const anchor = anchorPaths(expand);
-  // An index that the caller names is asked for what it holds.
+  // An index that the caller names may lack items.
   const present = index === undefined ? new Set([...known, ...ranged, ...(expand.present ?? [])]) : undefined;
   const asked = { sets: shapeSets(entry, expand), known: new Set([...anchor, ...known]), anchor, consistent, index, present, implied };
   const paths = accessPaths(catalog, asked);
@@ -165,7 +166,7 @@ const expandChoices = (catalog: Catalog, expand: Expand, { known, ranged }: Give
   }
   const ordered = paths.filter((path) => isOrderedBy(path, expand.ordered ? entry.orderBy : undefined));
   if (ordered.length === 0) return refuseExpand(catalog, expand, "order");
-  // Edges of an index that projects a part of them would lack the rest: it is read where no other path leads to them.
+  // An index with a partial projection returns partial edges, so it is only read if no other path finds them.
   const whole = ordered.filter((path) => path.index.projection === "ALL");
   const { rows: degree } = assumedEdges(entry.definition, expand.direction === "out" ? "from" : "to");
   const choices = (whole.length > 0 ? whole : ordered).map((path) =>
@@ -174,7 +175,7 @@ const expandChoices = (catalog: Catalog, expand: Expand, { known, ranged }: Give
   return ranked(choices, { known, ranged }, true);
 };
 
-/** The parts of a node come in the order of the first index that tells them from other nodes' parts, whatever is known of them. */
+/** The parts of a node are in the order of the first index that separates them from other nodes' parts, independent of the known fields. */
 const partChoices = (catalog: Catalog, parts: Parts, { known, ranged }: GivenFields): readonly Choice[] => {
   const entry = defined(catalog.parts[parts.part], "part");
   const { shape, name } = entry;
@@ -205,12 +206,12 @@ const partChoices = (catalog: Catalog, parts: Parts, { known, ranged }: GivenFie
   return [{ ...priced(catalog, defined(path, "path to parts"), assumedParts(entry)), bytes: shape.bytes }];
 };
 
-/** How the searches of a plan are planned. */
+/** The part of the planner for searches. */
 export const searchingOf = ({ searching }: Pick<Planning, "searching">): Searching => defined(searching, "the planner of searches");
 
 export type Leaf = Expand | Parts | Search;
 
-/** What a leaf gives to the keys of a path, and a name for all that its paths depend on. */
+/** The fields that a leaf gives to the keys of a path, and a text that identifies everything its paths depend on. */
 const askedOf = (leaf: Leaf, ranged: readonly string[]): { readonly given: GivenFields; readonly key: string } => {
   const given = { known: leaf.known.map(({ path }) => path), ranged: [...new Set(ranged)] };
   const known = given.known.join();
@@ -235,17 +236,17 @@ export const choicesFor = (planning: Planning, leaf: Leaf, ranged: readonly stri
   return choices;
 };
 
-/** Remembers the choice of a leaf whose conditions it takes. */
+/** Remembers the choice for a leaf after its keys have taken conditions. */
 export const rememberChoice = ({ chosen }: Planning, leaf: Leaf, choice: Choice): void => {
   chosen.set(askedOf(leaf, rangedBy(leaf)).key, [choice]);
 };
 
 /**
- * The cheapest path to the items that a leaf of a plan asks for.
+ * The cheapest path to the items of a leaf of a plan.
  *
- * @param ranged the fields of which the sort key may take a range; by default those of which it takes one already
- * @throws {plan.noIndex} when no key serves it, or none in the order asked for
- * @throws {plan.notConsistent} when only an index serves it, and the call wants a consistent read
+ * @param ranged the fields that the sort key may take a range of; by default those that already have one
+ * @throws {plan.noIndex} if no key serves it, or no key has the requested order
+ * @throws {plan.notConsistent} if only an index serves it and the call requires a consistent read
  */
 export const choosePath = (planning: Planning, leaf: Leaf, ranged?: readonly string[]): Choice => {
   const [best] = choicesFor(planning, leaf, ranged);
@@ -260,9 +261,9 @@ export const searchesOf = (plan: LogicalPlan): readonly Search[] => {
 };
 
 /**
- * Reading a row in its own partition takes a partition key that follows from what is known of it.
+ * Checks that the known fields of a row determine its partition key, so that it can be read in its own partition.
  *
- * @throws {plan.noIndex} when it does not
+ * @throws {plan.noIndex} if they do not
  */
 export const checkOwnPartition = (catalog: Catalog, { kind, definition: name, keys }: Shape, known: readonly string[]): void => {
   const partition = keys[catalog.index.partitionKey];

@@ -15,7 +15,7 @@ const shapesOf = (catalog: Catalog, leaf: Leaf): readonly Shape[] => {
   return shapeSets(defined(catalog.edges[leaf.edge], "edge"), leaf).flat();
 };
 
-/** How a shape's keys, or one of them, write a field. */
+/** The formats in which a shape's keys, or one of them, write a field. */
 const formatsOf = (shape: Shape, path: string, attributes = Object.keys(shape.keys)): readonly FieldFormat[] => {
   const own = inShape(shape, path);
   const formats: FieldFormat[] = [];
@@ -25,10 +25,10 @@ const formatsOf = (shape: Shape, path: string, attributes = Object.keys(shape.ke
 };
 
 /**
- * True if the keys can hold a range of the field. A prefix of a value is a prefix of its key text only for text. A key that holds
- * the field in several forms is sorted by the first.
+ * True if the keys can hold a range of the field. A prefix of a value is a prefix of its key text only for texts. A key that
+ * contains the field in several forms is sorted by the first one.
  *
- * @param attribute the one key that has to; by default any
+ * @param attribute the key attribute to consider; by default any
  */
 export const canRange = (shapes: readonly Shape[], { operator, path }: Condition, attribute?: string): boolean => {
   if (operator === "or" || operator === "not" || !RANGES.has(operator)) return false;
@@ -44,9 +44,9 @@ export const canRange = (shapes: readonly Shape[], { operator, path }: Condition
 };
 
 /**
- * The conditions that a range of a sort key decides: exactly the range of their values. Where an adopted layout's keys sort
- * differently, or end with the value so that "less than" has no greatest text below it, the key's range is a little too wide,
- * and the condition is checked again in memory. Beside another bound, a prefix ends at the least text above it, which may be a
+ * The conditions that a range of a sort key decides exactly, so that they need no check in memory. The key's range is slightly too
+ * wide in three cases: an adopted layout's keys sort differently; a key ends with the value, so that "less than" has no greatest
+ * text below it; or a prefix has another bound beside it, because it then ends at the least text above it, which may itself be a
  * key.
  */
 export const exactRanges = (shapes: readonly Shape[], range: readonly Condition[], sortKey: string | undefined): readonly Condition[] =>
@@ -57,7 +57,7 @@ export const exactRanges = (shapes: readonly Shape[], range: readonly Condition[
       const template = shape.keys[sortKey ?? ""];
       const field = template?.parts.find((part) => part.kind === "field" && part.path === own);
       if (!template || field?.kind !== "field" || field.format.kind === "either") return false;
-      // No number is the next one above another either.
+      // Numbers have no next greater number either.
       const isOpen = operator === "lt" || (operator === "gt" && template.type === "N");
       return keepsOrder(template, own) && !(isOpen && template.parts.at(-1) === field);
     });
@@ -69,7 +69,7 @@ export const filtered = (input: LogicalPlan, conditions: readonly Condition[]): 
 const pushIntoKeys = (planning: Planning, { conditions }: Filter, leaf: Expand | Parts): LogicalPlan => {
   const { catalog } = planning;
   const shapes = shapesOf(catalog, leaf);
-  // The node that is asked about is in the key already: a condition on that end can only exclude rows.
+  // The start node is in the key already, so a condition on that end can only exclude rows.
   const near = leaf.kind === "expand" ? anchorPaths(leaf) : (catalog.nodes[shapes[0]?.from ?? ""]?.idFields ?? []);
   const equalities = new Map<string, Condition>();
   for (const condition of conditions) {
@@ -96,7 +96,7 @@ const pushIntoKeys = (planning: Planning, { conditions }: Filter, leaf: Expand |
   for (const [field, condition] of equalities) if (fixesField(path, field)) taken.add(condition);
   const known = fixed.known.filter((field) => !equalities.has(field.path) || takesField(path, field.path));
   const pushed = { ...fixed, known, range: [...leaf.range, ...range] };
-  // Another choice might not take what this one takes.
+  // Another path might not take the conditions that this one takes.
   rememberChoice(planning, pushed, choice);
   return filtered(
     pushed,
@@ -126,7 +126,7 @@ const pushConditionsIntoSearch: Rule = {
     ),
 };
 
-/** True if an attribute of the item holds the field: a filter expression cannot name a key of what is queried. */
+/** True if an attribute of the item contains the field. A filter expression cannot use a key attribute of the queried table or index. */
 const hasOwnAttribute = (shape: Shape, path: string): boolean => {
   const own = inShape(shape, path);
   if (own.startsWith("from.") || own.startsWith("to.") || shape.carried.includes(own)) return false;
@@ -135,7 +135,7 @@ const hasOwnAttribute = (shape: Shape, path: string): boolean => {
 
 const asksIn = ({ operator, of = [] }: Condition): boolean => operator === "in" || of.some((conditions) => conditions.some(asksIn));
 
-/** Lets DynamoDB filter items by their own attributes, so that they are read but not sent. */
+/** Lets DynamoDB filter items by their attributes: filtered items are read and paid for, but not sent. */
 const filterOnServer: Rule = {
   name: "filter-on-server",
   rewrite: ({ catalog }, plan) =>
@@ -152,5 +152,5 @@ const filterOnServer: Rule = {
     }),
 };
 
-/** The rules of plans with conditions, in the order in which they run, before all others. */
+/** The rules for plans with conditions, in the order in which they run. They run before all other rules. */
 export const filterRules: readonly Rule[] = [pushConditionsIntoKeys, pushConditionsIntoSearch, filterOnServer];

@@ -7,7 +7,7 @@ import { FRESHNESS, type Freshness } from "../schema/derived.ts";
 import { type AggregateFact, attributesOf, isSpread } from "../schema/facts.ts";
 import { isKeyDetermined } from "./access-path.ts";
 
-/** Which kept counts a call may take: those that transactions keep, those of stream and batch too, or none. */
+/** Which kept counts a call may use: those kept by transaction, also those kept by stream and batch, or no kept counts. */
 export type KeptChoice = "transaction" | "any" | "none";
 
 /** The edges of a node, or its parts, that are counted. */
@@ -20,7 +20,7 @@ export interface Counted extends Conditions {
 const summedField = (collect: WalkCollect): string | undefined =>
   collect.kind === "fold" && collect.near && collect.by === "sum" ? collect.field : undefined;
 
-/** The last hop of a walk that asks only for the number of its edges, or a sum over them; undefined if more of them matters. */
+/** The last hop of a walk that only needs the number of its edges, or a sum over them; undefined if the walk needs the edges. */
 const countedHop = ({ steps, collect }: Pick<LogicalWalk, "steps" | "collect">): WalkHop | undefined => {
   const hop = steps.at(-1);
   const asksNumber = collect.kind === "count" || (collect.kind === "groups" && collect.near) || summedField(collect) !== undefined;
@@ -28,7 +28,7 @@ const countedHop = ({ steps, collect }: Pick<LogicalWalk, "steps" | "collect">):
   return hop.limit === undefined && hop.index === undefined && hop.anchor === undefined ? hop : undefined;
 };
 
-/** What may stand for counting the edges of a walk's last hop, by the type of their nodes; undefined if nothing may. */
+/** The attributes that may replace counting the edges of a walk's last hop, by node type; undefined if there are none. */
 export const keptByType = (
   catalog: Catalog,
   walk: Pick<LogicalWalk, "steps" | "collect"> & { readonly values: readonly unknown[] },
@@ -45,13 +45,13 @@ export const keptByType = (
       const ends = catalog.edges[name];
       const [leaves, reached] = [ends?.from.includes(node) === true, ends?.to.includes(node) === true];
       if (!(leaves && direction !== "in") && !(reached && direction !== "out")) continue;
-      // Of the two directions, a node may stand at one end only.
+      // A node type may be at only one end of the edge type.
       const way = direction === "both" && !(leaves && reached) ? (leaves ? "out" : "in") : direction;
       const counted: Counted = { node, over: { kind: "edge", name, direction: way }, conditions, values: walk.values };
       const kept = keptCount(catalog, counted, choice);
       const sums = field !== undefined && ends && attributesOf(ends.definition)?.includes(field) !== false;
       const sum = sums ? keptFigure(catalog, counted, { choice, sum: field }) : undefined;
-      // Unless the edges of each type are counted, all are listed.
+      // Unless there is a count for each type, all edges are listed.
       if (!kept || (sums && !sum)) return [];
       parts.push(kept);
       if (sum) summed.push(sum);
@@ -65,7 +65,7 @@ export const keptByType = (
   return found.length > 0 ? Object.fromEntries(found) : undefined;
 };
 
-/** Conditions as one text that is the same for the same conditions, in whatever order they are given. */
+/** Conditions as one text, independent of their order. */
 const conditionsText = ({ conditions, values }: Conditions): string => {
   const texts = conditions.map(({ path, operator, slot, of }) => {
     if (of) return exactText([operator, of.map((inner) => conditionsText({ conditions: inner, values })).toSorted()]);
@@ -84,15 +84,15 @@ const factText = (fact: AggregateFact): string => {
   return text;
 };
 
-/** How far behind an attribute may be: one that is spread over counters shows their sum once the stream has added them up. */
+/** How stale an attribute may be. An attribute spread over counters shows their sum once the stream has added them up. */
 const freshnessOf = (fact: AggregateFact): Freshness => (isSpread(fact) ? "stream" : fact.freshness);
 
 const leastFresh = (all: readonly Freshness[]): Freshness => FRESHNESS[Math.max(...all.map((one) => FRESHNESS.indexOf(one)))] ?? "batch";
 
 /**
- * The attributes of a node's item whose sum is the number of its edges or parts; undefined if the model keeps no such
- * count, or the node is not found by its id alone. Programs of other origin may write to an adopted table without keeping
- * counts, so there only a call that allows stale counts takes one.
+ * The attributes of a node's item whose sum is the number of its edges or parts; undefined if the model keeps no such count, or the
+ * node is not found by its id alone. Other programs may write to an adopted table without keeping counts, so only a call that
+ * allows stale counts uses one there.
  */
 export const keptCount = (catalog: Catalog, counted: Counted, choice: KeptChoice): KeptStep | undefined =>
   keptFigure(catalog, counted, { choice });
@@ -104,7 +104,7 @@ const keptFigure = (
   { choice, sum }: { readonly choice: KeptChoice; readonly sum?: string },
 ): KeptStep | undefined => {
   const entry = catalog.nodes[node];
-  // A kept count includes edges from and to other tenants, which a tenant's connection leaves out.
+  // A kept count includes edges from and to other tenants, so a tenant's connection does not use it.
   if (catalog.tenant && over.kind === "edge") return undefined;
   if (!entry || choice === "none" || (choice === "transaction" && !catalog.escapes)) return undefined;
   const facts = catalog.facts.aggregates.filter(

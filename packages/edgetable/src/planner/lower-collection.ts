@@ -8,12 +8,12 @@ import { gapsOf } from "./access-path.ts";
 import { assumedEdges, assumedParts } from "./assumed-rows.ts";
 import { checkOwnPartition } from "./choose-path.ts";
 
-/** The index in which a node's item lies under the node's own key, beside its incoming edges. */
+/** The index that contains a node's item under the node's own key, next to its incoming edges. */
 const mirroringIndex = (catalog: Catalog, { node, index }: Collection): Index => {
   const { shape, definition } = defined(catalog.nodes[node], "node");
   for (const one of catalog.indexes) {
     if ((index !== undefined && one.name !== index) || one.partitionKeys.length > 1) continue;
-    // Keys with a condition are missing in some of the items that are asked for, and so are sparse ones.
+    // Some of the requested items lack conditional and sparse keys.
     const keyed = keyAttributes(one);
     if (catalog.shapes.some(({ keys }) => keyed.some((attribute) => keys[attribute]?.when))) continue;
     const leads = index === undefined ? catalog.shapes.filter(({ kind, to }) => kind === "edge" && to === node) : [];
@@ -46,7 +46,7 @@ export const expectedItems = (
   return { rows, bytes: rows === 0 ? 0 : bytes / rows };
 };
 
-/** One Query for a node and all that shares its partition, of the table or of the index that mirrors it. */
+/** One Query for a node and everything in its partition of the table, or of the index that mirrors it. */
 export const lowerCollection = (catalog: Catalog, collection: Collection): QueryStep => {
   const { node, direction, consistent } = collection;
   const { shape, idFields, partition: own } = defined(catalog.ends[node], "node");

@@ -21,11 +21,11 @@ const sortCondition = (
     return { kind: "range", template, path: next.path, whole, followed: next.at < whole.parts.length - 1, bounds };
   }
   if (complete) return { kind: "equals", template };
-  // Literals alone exclude items of other shapes, also of those that only other programs' models have.
+  // Literals in the key exclude items of other shapes, including shapes that only other programs know.
   return template.parts.length === 0 ? undefined : { kind: "prefix", template };
 };
 
-/** What a Query takes of its path. */
+/** The parts of a path that a Query uses. */
 interface QueryPath extends Pick<AccessPath, "index" | "shapes" | "partition" | "equal" | "prefix" | "sharesPrefix" | "only"> {
   readonly scatters?: AccessPath["scatters"];
 }
@@ -72,7 +72,7 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): readonly AccessStep[] =>
       details: { node: name },
     });
   }
-  // The item of a reference is its source's: the source's id is its key.
+  // A reference is stored in its source's item, so the source's id determines its key.
   const knownOf = (shape: Shape) => new Set([...idPaths(catalog, shape).map((path) => inShape(shape, path)), ...lookup.given]);
   if (shapes.every((shape) => isKeyDetermined(catalog, shape, knownOf(shape))))
     return [{ kind: "get", shapes: shapes.map(({ id }) => id), many, consistent, ...(select ? { select } : {}) }];
@@ -95,16 +95,16 @@ const lowerLookup = (catalog: Catalog, lookup: Lookup): readonly AccessStep[] =>
   });
 };
 
-/** What a plan reads, before anything is made of the rows. */
+/** The sources and conditions of a plan, before its result is chosen. */
 interface Base {
   readonly sources: readonly AccessStep[];
-  /** The end of each source's edges where the call started. */
+  /** For each source, the end of its edges at which the call started. */
   readonly near: readonly ("from" | "to")[];
   readonly conditions: readonly Condition[];
 }
 
 const together = (bases: readonly Base[]): Base => {
-  // A condition that one input's keys take may be left to the filter by another's: checked twice it holds twice.
+  // One input's keys may decide a condition that another input leaves to the filter. Checking it twice is harmless.
   const bySlot = new Map<number, Condition>();
   for (const { conditions } of bases) for (const condition of conditions) bySlot.set(condition.slot, condition);
   return {
@@ -185,11 +185,14 @@ const lowerHydrate = (catalog: Catalog, plan: Hydrate): HydrateStep | undefined 
   return plan.select && by === "batchGet" ? { ...step, select: plan.select } : step;
 };
 
-/** A step of which only the number of rows is wanted: DynamoDB counts them where every item in the range is one, else it sends what tells them apart. */
+/**
+ * A step that only counts rows. If every item in the range is a row, DynamoDB counts them; else it sends the attributes that
+ * identify rows.
+ */
 const counting = (catalog: Catalog, step: AccessStep): AccessStep => {
   if (step.kind !== "query") return step;
-  // A node's own item counts as an edge only if its reference is there; an index whose keys name the reference holds no other items.
-  // While shards grow, an item may move from a shard that was counted to one that was not: its key tells that it is the same.
+  // A node's item is an edge only if it contains the reference. An index whose keys name the reference contains no other items.
+  // While shards grow, an item may move from a counted shard to another one; its key identifies it.
   const counts =
     !needsIdentity(catalog, step) &&
     !growthOf(step.partition) &&
@@ -212,7 +215,7 @@ export const lower = (planning: Planning, plan: LogicalPlan): ReadPlan => {
   const sources = base.sources.map((source) => {
     checkProjected(catalog, source, base.conditions);
     if (source.kind !== "query" || !source.select) return isCounting ? counting(catalog, source) : source;
-    // What is checked in memory is read too.
+    // Attributes that are checked in memory have to be read.
     const checked = pathsOf(base.conditions).filter((path) => !path.includes("."));
     const step = { ...source, select: [...new Set([...source.select, ...checked])] };
     return isCounting ? counting(catalog, step) : step;

@@ -6,7 +6,7 @@ import type { Planners, Planning } from "./choose-path.ts";
 import { lower } from "./lower.ts";
 import { rules } from "./rules.ts";
 
-/** Collects every parameter slot that a plan looks at. */
+/** Collects all parameter slots of a plan. */
 const addSlots = (plan: LogicalPlan, slots: Set<number>): Set<number> => {
   switch (plan.kind) {
     case "expand":
@@ -31,7 +31,7 @@ const addSlots = (plan: LogicalPlan, slots: Set<number>): Set<number> => {
   }
 };
 
-/** True if two plans look at the same conditions: what every rule must preserve. */
+/** True if two plans have the same conditions. Every rule must preserve them. */
 const hasSameConditions = (before: LogicalPlan, after: LogicalPlan): boolean => {
   const wanted = addSlots(before, new Set());
   const kept = addSlots(after, new Set());
@@ -57,13 +57,13 @@ const optimize = (planning: Planning, plan: LogicalPlan, off: ReadonlySet<string
   return verifiesEach || hasSameConditions(plan, current) ? current : optimize(planning, plan, off, true);
 };
 
-/** How a plan is made. */
+/** Options of planning. */
 export interface PlanOptions extends Planners {
   /** Names of rules that are switched off. */
   readonly off?: ReadonlySet<string>;
 }
 
-/** What was asked, by the plan that was made of it. Plans live as long as their connection. */
+/** The logical plan of each read plan. Plans live as long as their connection. */
 const asked = new WeakMap<ReadPlan, LogicalPlan>();
 
 /** The logical plan from which a read was planned, before any rule; undefined for a plan that was not made by `planRead`. */
@@ -71,7 +71,7 @@ export const logicalPlanOf = (read: ReadPlan): LogicalPlan | undefined => asked.
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The requests that answer a logical plan: pure. The plan and its steps are frozen; the model's templates in them are too. */
+/** Plans the requests that answer a logical plan. Pure. The plan, its steps and the templates in them are frozen. */
 export const planRead = (catalog: Catalog, plan: LogicalPlan, { off = NONE, ...planners }: PlanOptions = {}): ReadPlan => {
   const planning: Planning = { catalog, chosen: new Map(), ...planners };
   const read = lower(planning, optimize(planning, plan, off));

@@ -6,7 +6,7 @@ import { idPaths, projectedAttributes, type Catalog, type Shape } from "../schem
 import { defined } from "../util/invariant.ts";
 import { inShape } from "./access-path.ts";
 
-/** Whether a field can be read: from its own attribute, or from the computed one that carries it. */
+/** True if a field can be read, from its own attribute or from a computed attribute that contains it. */
 export const isProjected = (shape: Shape, field: string, projected: ReadonlySet<string>): boolean => {
   const places = placesOf(shape, field);
   if (places.length > 0) return places.every((attribute) => projected.has(attribute));
@@ -22,7 +22,7 @@ export const lackingOnCopy = (shape: Shape, paths: readonly string[]): string | 
   return paths.find((path) => !path.includes(".") && !stored.includes(path));
 };
 
-/** @throws {plan.unsupported} when only the other copy of the edge has one of the attributes */
+/** @throws {plan.unsupported} if only the other copy of the edge has one of the attributes */
 export const checkOnCopy = (shape: Shape, paths: readonly string[]): void => {
   const lacking = lackingOnCopy(shape, paths);
   if (lacking === undefined) return;
@@ -34,23 +34,26 @@ export const checkOnCopy = (shape: Shape, paths: readonly string[]): void => {
   );
 };
 
-/** Fields of a row's id that no key of the table carries. */
+/** Fields of a row's id that the table's key does not contain. */
 const uncarriedIds = (catalog: Catalog, shape: Shape): readonly string[] => {
   const folded = idPaths(catalog, shape).filter((path) => inShape(shape, path) in shape.folded);
   return [...shape.unkeyed, ...folded].map((path) => inShape(shape, path));
 };
 
-/** Whether the projected attributes tell which row an item is, and where an edge leads. Without them an index gives no row. */
+/**
+ * True if the projected attributes identify an item's row and the ends of an edge. Otherwise an item of the index cannot be read as
+ * a row.
+ */
 export const tellsIds = (catalog: Catalog, shape: Shape, projected: ReadonlySet<string>): boolean =>
   uncarriedIds(catalog, shape).every((field) => isProjected(shape, field, projected)) &&
   shape.match.every(({ attribute }) => projected.has(attribute));
 
 /**
- * Checks that an index projects what a step asks of it. Attributes that it leaves out would look as if the items lacked them.
+ * Checks that an index projects the attributes that a step needs. Other attributes would look as if the items lacked them.
  *
- * @param conditions those that are checked in memory
- * @throws {plan.unsupported} when a step reads the copy of an edge that does not hold an attribute
- * @throws {plan.noIndex} when a step asks for an attribute that its index leaves out, or for edges whose ends it leaves out
+ * @param conditions the conditions that are checked in memory
+ * @throws {plan.unsupported} if a step reads a copy of an edge that lacks an attribute
+ * @throws {plan.noIndex} if a step needs an attribute that its index does not project, or edges whose ends it does not project
  */
 export const checkProjected = (catalog: Catalog, step: AccessStep, conditions: readonly Condition[]): void => {
   const checked = pathsOf(conditions);

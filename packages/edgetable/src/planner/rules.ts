@@ -26,9 +26,9 @@ export const bottomUp = (plan: LogicalPlan, rewrite: (plan: LogicalPlan) => Logi
 export const isLeaf = (plan: LogicalPlan): plan is Leaf => plan.kind === "expand" || plan.kind === "parts" || plan.kind === "search";
 
 /**
- * Asks DynamoDB for the count alone where it can see every condition: the same units, no items sent. In an adopted table
- * it cannot see which items the model knows: there what tells them apart is sent, and no more. Nor can it see which edges
- * lead to other tenants.
+ * Lets DynamoDB count, for the same units and without sending items, if it can check every condition. In an adopted table it cannot
+ * tell which items the model knows, so it sends only the attributes that identify them. It cannot tell which edges lead to other
+ * tenants either.
  */
 const countOnServer: Rule = {
   name: "count-on-server",
@@ -39,7 +39,7 @@ const countOnServer: Rule = {
   },
 };
 
-/** True if the index that the edges are read from holds all of their source nodes, which they are part of. */
+/** True if the edges are part of their source nodes' items and the index projects these items completely. */
 const isEmbedded = (planning: Planning, expand: Expand): boolean => {
   const { catalog } = planning;
   if (expand.direction !== "in" || catalog.edges[expand.edge]?.definition.stored !== "reference") return false;
@@ -55,7 +55,7 @@ const isEmbedded = (planning: Planning, expand: Expand): boolean => {
   });
 };
 
-/** Takes the neighbour from the item at hand where the edge is part of its node's own item, and the index holds all of it. */
+/** Takes the neighbour from the edge's item if the edge is part of its node's item and the index projects the whole item. */
 const useEmbeddedNode: Rule = {
   name: "use-embedded-node",
   rewrite: (planning, plan) =>
@@ -66,5 +66,5 @@ const useEmbeddedNode: Rule = {
     }),
 };
 
-/** The rules of every plan, in the order in which they run. Each can be switched off by name; answers stay the same. */
+/** The rules of every plan, in the order in which they run. Each can be switched off by name without changing answers. */
 export const rules: readonly Rule[] = [countOnServer, useEmbeddedNode];

@@ -28,15 +28,15 @@ import { canRange, exactRanges, filtered } from "./filter-rules.ts";
 const idFields = (catalog: Catalog, shape: Shape): readonly string[] => idPaths(catalog, shape).map((path) => inShape(shape, path));
 
 /**
- * An index leaves out items that lack an attribute of its key. These are such attributes that the search does not ask
- * for itself: if there are any, the index may lack items that the search asks for.
+ * The attributes of an index's key that items may lack and that the search does not compare. An index leaves out items without
+ * them, so if there are any, it may lack items of the search.
  */
 const unaskedAttributes = (catalog: Catalog, index: Index, search: Search): readonly string[] => {
   const unasked: string[] = [];
   const { aggregates, summaries } = catalog.facts;
   for (const shape of kindShapes(catalog, search)) {
     if (shape.sparse.length === 0) continue;
-    // Counts and sums that the library keeps from the first row on: every item has them once its table is migrated.
+    // Edgetable keeps counts and sums from the first row on, so every item has them once its table is migrated.
     const kept = [...aggregates, ...summaries].filter(
       (fact) => ("node" in fact ? fact.node : fact.edge) === shape.definition && fact.freshness !== "batch" && startsAtZero(fact.operation),
     );
@@ -51,7 +51,7 @@ const unaskedAttributes = (catalog: Catalog, index: Index, search: Search): read
   return unasked;
 };
 
-/** The path with keys that may hold an empty text, as those of derived values do; none is in the keys of other values. */
+/** The path with keys that may contain an empty text. Only keys of derived values do. */
 const withEmpty = (path: AccessPath): AccessPath => {
   const { index, partition, prefix } = path;
   if (index.name === undefined) return path;
@@ -59,7 +59,7 @@ const withEmpty = (path: AccessPath): AccessPath => {
   return { ...path, partition: loose(partition), prefix: prefix && { ...prefix, template: loose(prefix.template) } };
 };
 
-/** Every path to items of a search, those through a sparse index included, which may lead to some of the items alone. */
+/** All paths to items of a search, including sparse indexes, which may find only some of the items. */
 const allCandidates = (catalog: Catalog, search: Search, anyway = false): readonly AccessPath[] => {
   const known = new Set(search.known.map(({ path }) => path));
   const sets = [kindShapes(catalog, search)];
@@ -77,13 +77,16 @@ const allCandidates = (catalog: Catalog, search: Search, anyway = false): readon
 
 const quoted = (names: readonly string[]): string => [...new Set(names)].map((name) => `"${name}"`).join(" and ");
 
-/** The leading levels of an index that divide its partitions: a search has to give the value of each. */
+/** The leading levels of an index that are in its partition key. A search has to give a value for each. */
 const leadingOf = (index: Index, shape: Shape): readonly string[] =>
   index.partitionKeys
     .flatMap((attribute) => shape.keys[attribute]?.parts ?? [])
     .flatMap((part) => (part.kind === "field" && part.format.kind !== "shard" ? [part.path] : []));
 
-/** The fields by which the keys of an index find a shape's items, in order; none where the keys begin with a whole id, or with an end's. */
+/**
+ * The fields by which an index's keys find a shape's items, in order; an empty list if the keys begin with a whole id or with that
+ * of an end.
+ */
 const foundBy = (catalog: Catalog, index: Index, shape: Shape): readonly string[] => {
   const ids = new Set(idFields(catalog, shape));
   const divided = leadingOf(index, shape);
@@ -93,7 +96,7 @@ const foundBy = (catalog: Catalog, index: Index, shape: Shape): readonly string[
   return [...new Set([...divided, ...sorted.filter((path) => !ids.has(path))])];
 };
 
-/** The fields that a search compares, by which an index would have to find it. */
+/** The compared fields of a search, which an index would need to have in its key. */
 const askedBy = ({ known, ranged }: Search): readonly string[] => [...known.map(({ path }) => path), ...ranged];
 
 const noIndex = (search: Search, message: string): EdgetableError =>
@@ -103,7 +106,7 @@ const noIndex = (search: Search, message: string): EdgetableError =>
 const declaration = (catalog: Catalog, search: Search, takenNames: ReadonlyMap<string, unknown>): string => {
   const asked = askedBy(search).filter((path) => !path.includes("."));
   const [only] = asked;
-  // A tenant's connection reads partitions of that tenant alone.
+  // A tenant's connection reads only partitions of that tenant.
   const tenant = Object.keys(catalog.tenant ?? {}).filter((field) => askedBy(search).some((path) => path.split(".").at(-1) === field));
   const by = [...new Set([...tenant, ...asked])];
   const [shape] = kindShapes(catalog, search);
@@ -125,14 +128,14 @@ const declaration = (catalog: Catalog, search: Search, takenNames: ReadonlyMap<s
       lacking.length === 0 ? "" : ` "${search.name}" needs ${quoted(lacking)} for it: copies: { from: ${JSON.stringify(lacking)} }.`;
     return `Declare an index: indexes: { ${name}: { entries: { ${search.name}: ${value} } } }.${hint}${copied}`;
   }
-  // Where the attribute is stored under the name of an index's key, the template of that key is missing.
+  // If the attribute has the name of an index key, the template of that key is missing.
   const stored = only === undefined ? undefined : (shape?.stored[only] ?? only);
   const plain = catalog.indexes.find(({ partitionKeys }) => stored && partitionKeys.includes(stored) && !(stored in (shape?.keys ?? {})));
   const key = plain && `; for "${plain.name}" compute its key: keys: { ${JSON.stringify(stored)}: "{${only}}" } in place of attributes`;
   return `Give the layout an index whose keys begin with ${only === undefined ? "what it is found by" : `{${only}}`}${key ?? ""}.`;
 };
 
-/** When the items of a path have its index's keys, in words. */
+/** Describes which items of a path have the index's keys. */
 const conditionOf = ({ index, shapes }: AccessPath): string => {
   const whens = shapes.flatMap(({ keys }) => keyAttributes(index).flatMap((attribute) => keys[attribute]?.when ?? []));
   const each = whens.map(({ path, values }) => {
@@ -142,7 +145,7 @@ const conditionOf = ({ index, shapes }: AccessPath): string => {
   return [...new Set(each)].join(" and ");
 };
 
-/** @throws {plan.noIndex} which says what is missing, and which indexes find such items by something else */
+/** @throws {plan.noIndex} always, with a message that says what is missing, and which indexes find such items by other fields */
 const refuse = (catalog: Catalog, search: Search): never => {
   const asked = askedBy(search);
   const by = asked.length === 0 ? "" : ` by ${quoted(asked)}`;
@@ -197,7 +200,7 @@ const refuse = (catalog: Catalog, search: Search): never => {
   throw noIndex(search, `${where} "${search.name}"${by}${found("")}. ${declaration(catalog, search, others)}`);
 };
 
-/** @throws {plan.unsupported} when no path is spread over shards, @throws {plan.invalidOption} for a shard that there is not */
+/** @throws {plan.unsupported} if no path is spread over shards, @throws {plan.invalidOption} for a shard that does not exist */
 const listedShards = (paths: readonly AccessPath[], { name, shards = [] }: Search): readonly AccessPath[] => {
   const isShard = (part: Template["parts"][number]): boolean => part.kind === "field" && part.format.kind === "shard";
   const spread = paths.filter(({ scatters, partition }) => scatters && partition.parts.filter(isShard).length === 1);
@@ -220,13 +223,13 @@ const listedShards = (paths: readonly AccessPath[], { name, shards = [] }: Searc
 };
 
 const choices: Searching["choices"] = (catalog, search, given) => {
-  // Paths to all items of the search; with `using`, to all that the index holds.
+  // Paths to all items of the search; with `using`, to all items that the index contains.
   const holding = allCandidates(catalog, search);
   const all = search.index === undefined ? holding.filter(({ index }) => unaskedAttributes(catalog, index, search).length === 0) : holding;
   const paths = search.shards && all.length > 0 ? listedShards(all, search) : all;
-  // The rows of an index are taken to be spread evenly.
+  // The rows of an index are assumed to be spread evenly over its shards.
   const part = (path: AccessPath): number => (path.only ? path.only.length / partitionsOn({ ...path, only: undefined }) : 1);
-  // A search without conditions reads all rows of any index: the price of empty shards must not decide the order of its rows.
+  // A search without conditions reads all rows in every index. The price of empty shards must not decide the order of its rows.
   return ranked(
     paths.map((path) => priced(catalog, path, Math.ceil(searchRows(catalog, path, given) * part(path)))),
     given,
@@ -240,9 +243,9 @@ const onIndex = (plan: LogicalPlan, index: string): LogicalPlan => {
 };
 
 /**
- * Several searches, each told to use the one index, or the table, that serves all of them at the lowest price: they then share its order.
+ * Makes several searches use the index, or the table, that serves all of them at the lowest price, so that they share its order.
  *
- * @throws {plan.noIndex} when there is none
+ * @throws {plan.noIndex} if no index serves all of them
  */
 const onSharedIndex = (planning: Planning, merge: Merge): Merge => {
   const searches = searchesOf(merge);
@@ -259,7 +262,7 @@ const onSharedIndex = (planning: Planning, merge: Merge): Merge => {
   }
   const [shared] = [...units].toSorted(([, a], [, b]) => a - b);
   if (shared) return { kind: "merge", inputs: merge.inputs.map((input) => onIndex(input, shared[0])) };
-  // A search that no index serves alone has an error of its own.
+  // If no index serves one of the searches by itself, its own error is thrown.
   for (const search of searches) choosePath(planning, search);
   const kinds = [...new Set(searches.map(({ name }) => name))];
   const mend = planning.catalog.escapes ? "Declare them as entries of one index" : "Give the layout an index that answers for all of them";
@@ -270,7 +273,10 @@ const onSharedIndex = (planning: Planning, merge: Merge): Merge => {
   );
 };
 
-/** True if one key condition holds the range that each search asks for: they ask for the same of a field that all of their keys go on with alike. */
+/**
+ * True if one key condition expresses the range of every search: all compare the same field in the same way, and it comes next in
+ * all their keys in the same form.
+ */
 const takesRanges = ({ index, prefix, shapes }: AccessPath, searches: readonly Search[]): boolean => {
   const slotsOf = ({ range }: Search): string => range.map(({ slot }) => slot).join();
   const [first] = searches;
@@ -278,7 +284,7 @@ const takesRanges = ({ index, prefix, shapes }: AccessPath, searches: readonly S
   if (first.range.length === 0) return true;
   const at = prefix?.next?.at;
   if (at === undefined) return false;
-  // The field, what ends it in the key, and how the key is written.
+  // The field, the text that ends it in the key, and its format.
   const formOf = ({ keys }: Shape): string => {
     const template = keys[index.sortKey ?? ""];
     const [field, end] = template?.parts.slice(at, at + 2) ?? [];
@@ -290,8 +296,8 @@ const takesRanges = ({ index, prefix, shapes }: AccessPath, searches: readonly S
 };
 
 /**
- * Several kinds in one partition of the table or an index: one Query reads what a Query for each would. A kind whose own sort key
- * says more than that of all has a range of its own, and so have kinds that others lie between.
+ * Several kinds in one partition of the table or of an index: one Query reads what a Query for each would. A kind keeps its own
+ * Query if its sort key is more specific than the common one, or if items of other kinds may be between its items and the others.
  */
 const oneQuery: Searching["oneQuery"] = (planning, { inputs }) => {
   const { catalog } = planning;
@@ -308,7 +314,7 @@ const oneQuery: Searching["oneQuery"] = (planning, { inputs }) => {
   const isBeside = ({ path: { index, scatters } }: Choice): boolean => index.name === chosen[0]?.path.index.name && !scatters;
   if (!chosen.every(isBeside) || searches.some(({ select }) => select !== undefined)) return undefined;
   const shapes = chosen.flatMap(({ path }) => path.shapes);
-  // The item of a node is the row of each reference in it as well.
+  // A node's item is also the row of each reference that it contains.
   if (new Set(shapes.map(({ keys }) => keys)).size < shapes.length) return undefined;
   const known = new Set(first.known.map(({ path }) => path));
   const path = pathOn(catalog, { index: chosen[0]!.path.index, shapes, known, implied: "all" });
@@ -343,5 +349,5 @@ const pushConditions = (planning: Planning, { conditions }: Filter, search: Sear
   );
 };
 
-/** How searches are planned. */
+/** Plans searches. */
 export const searching: Searching = { choices, refuse, onSharedIndex, oneQuery, pushConditions };
