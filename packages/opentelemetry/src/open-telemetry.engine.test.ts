@@ -146,7 +146,13 @@ describe("a traced connection", () => {
       .nodes({ budget: { requests: 1 } });
     await expect(db.student({ studentId: "S1" }).get().run({ signal: AbortSignal.abort() })).rejects.toThrow("aborted");
     await db.close();
-    expect(spanOf("student.create").attributes).toMatchObject({ "edgetable.ok": false, "edgetable.reason": "exists" });
+    expect(spanOf("student.create").attributes).toMatchObject({
+      "edgetable.ok": false,
+      "edgetable.reason": "exists",
+      "edgetable.requests": 1,
+    });
+    expect(traced()["student.create"]).toEqual(["PutItem Observed"]);
+    expect(spanOf("PutItem Observed").status.code).toBe(SpanStatusCode.UNSET);
     expect(spanOf("student.out(enrolledIn).in(enrolledIn).nodes").attributes["edgetable.stopped_by"]).toBe("requests");
     const failed = spanOf("student.get");
     expect(failed.status).toEqual({ code: SpanStatusCode.ERROR, message: "execute.aborted" });

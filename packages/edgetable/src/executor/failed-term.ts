@@ -2,12 +2,20 @@ import { type EdgetableError, isEdgetableError } from "../errors/edgetable-error
 import type { Failure, Term, WriteItem } from "../ir/write-plan.ts";
 import { fitsMatches, isExpired } from "../requests/decode-item.ts";
 import { sameAttribute, sameItem } from "../requests/attribute-value.ts";
-import type { Item } from "../transport/operations.ts";
+import type { CancellationReason, Item } from "../transport/operations.ts";
 import { own } from "../util/row.ts";
 
 /** True if a request was refused because the condition of its one item did not hold. */
 export const isFailedCondition = (error: unknown): error is EdgetableError =>
   isEdgetableError(error) && error.details["fault"] === "ConditionalCheckFailedException";
+
+/** Why a transaction was refused, a reason for each of its items; none if the error says something else. */
+export const cancellationReasons = (error: unknown): readonly CancellationReason[] =>
+  ((isEdgetableError(error) && error.details["reasons"]) || []) as readonly CancellationReason[];
+
+/** True if a request was answered: the condition of an item did not hold. */
+export const isRefusal = (error: unknown): boolean =>
+  isFailedCondition(error) || cancellationReasons(error).some(({ Code }) => Code === "ConditionalCheckFailed");
 
 /** True if a term holds of an item; conditions of the caller's (`where`) are not looked at. */
 export const isMet = (term: Term, item: Item | undefined): boolean => {

@@ -13,6 +13,7 @@ const course = node({ key: "COURSE#{id}", schema: z.object({ id: z.string() }) }
 let engine: TestEngine;
 let throttled = 0;
 const seen: SentRequest[] = [];
+const observed: { readonly requests: SentRequest[]; readonly failures: unknown[] } = { requests: [], failures: [] };
 const connect = () => {
   const transport: Transport = {
     send: async (operation, input, options) => {
@@ -22,7 +23,12 @@ const connect = () => {
     close: async () => undefined,
   };
   const graph = defineGraph({ table: engine.freshTableName("refused"), nodes: { student, course } });
-  return graph.connect({ transport, retry: { baseDelay: 1 }, onRequest: (request) => seen.push(request) });
+  return graph.connect({
+    transport,
+    retry: { baseDelay: 1 },
+    onRequest: (request) => seen.push(request),
+    observer: { request: (one) => observed.requests.push(one), failure: ({ error }) => observed.failures.push(error) },
+  });
 };
 let db: ReturnType<typeof connect>;
 beforeAll(async () => {
@@ -35,6 +41,8 @@ beforeAll(async () => {
 afterAll(() => engine.stop());
 beforeEach(() => {
   seen.length = 0;
+  observed.requests.length = 0;
+  observed.failures.length = 0;
   throttled = 2;
 });
 
@@ -51,6 +59,28 @@ test("so does a transaction that was cancelled by a condition", async () => {
   expect(report.value).toMatchObject({ ok: false, reason: "notUnique" });
   expect(report.requests).toMatchObject([{ operation: "TransactWriteItems", attempts: 3 }]);
   expect(seen).toEqual(report.requests);
+});
+
+test("an observer sees a refused request once, as an answer and not as a failure", async () => {
+  const writes = [
+    () => db.course.create({ id: "C" }),
+    () => db.student.create({ id: "S", email: "other@x" }),
+    () => db.student.update({ id: "none" }, { email: "none@x" }),
+    () => db.transact([db.course.create({ id: "C" }), db.course.create({ id: "D" })]),
+  ];
+  for (const write of writes) {
+    observed.requests.length = 0;
+    const report = await write().report();
+    expect(report.value.ok).toBe(false);
+    expect(observed.requests).toEqual(report.requests);
+  }
+  observed.requests.length = 0;
+  // A lease that another process holds: its refusal has no row to report.
+  await db.jobs.run("import", {}, async () => {
+    await expect(db.jobs.run("import", {}, async () => undefined)).rejects.toMatchObject({ code: "job.busy" });
+  });
+  expect(observed.requests.map(({ operation }) => operation)).toEqual(["UpdateItem", "UpdateItem", "DeleteItem"]);
+  expect(observed.failures).toEqual([]);
 });
 
 test("an error that ends a call after several attempts says how many there were", async () => {

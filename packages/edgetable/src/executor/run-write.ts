@@ -13,10 +13,10 @@ import type { Filters } from "../requests/expression.ts";
 import { type Catalog, definitionOf, ownerFields, type Shape } from "../schema/catalog.ts";
 import type { AnySchema } from "../schema/standard-schema.ts";
 import { type Maybe, validateChanges, validateRow } from "../schema/check-values.ts";
-import type { CancellationReason, Item, WriteItemOutput } from "../transport/operations.ts";
+import type { Item, WriteItemOutput } from "../transport/operations.ts";
 import { loadOnce } from "../util/load-once.ts";
 import type { Row } from "../util/row.ts";
-import { failureOf, foundAs, type FoundItem, isFailedCondition, isUncontested, setsBlindly } from "./failed-term.ts";
+import { cancellationReasons, failureOf, foundAs, type FoundItem, isFailedCondition, isUncontested, setsBlindly } from "./failed-term.ts";
 import { readRow } from "./read-rows.ts";
 import { backOff, type CallContext, isAmbiguous, type Session } from "./session.ts";
 
@@ -267,7 +267,7 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
   };
   try {
     const asked = plan.once ? { ...context, once: true } : context;
-    const output: WriteItemOutput = await session.send(encoded.operation as "PutItem", encoded.input as never, asked);
+    const output: WriteItemOutput = await session.send(encoded.operation as "PutItem", encoded.input as never, asked, true);
     return done(output.Attributes);
   } catch (error) {
     if (plan.once && isAmbiguous(error) && error.retryable) throw ambiguous(error);
@@ -293,14 +293,12 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
   );
   const sending: Sending = { session, context, plan, encoded, started: session.effects.now() };
   try {
-    await session.send("TransactWriteItems", encoded.input as never, context);
+    await session.send("TransactWriteItems", encoded.input as never, context, true);
     const { rows, atomic, created, jobs } = plan;
     return { ok: true, rows, atomic, ...(created && { created }), ...(jobs && { jobs }) };
   } catch (error) {
     const refusals: Refusal[] = [];
-    const isCanceled = isEdgetableError(error) && error.details["fault"] === "TransactionCanceledException";
-    const reasons = (isCanceled ? error.details["reasons"] : undefined) as readonly CancellationReason[] | undefined;
-    for (const [at, { Code, Item: found }] of (reasons ?? []).entries()) {
+    for (const [at, { Code, Item: found }] of cancellationReasons(error).entries()) {
       const planned = plan.items[at];
       if (planned && Code === "ConditionalCheckFailed") refusals.push({ planned, found });
     }

@@ -4,6 +4,7 @@ import type { Operation, OperationInputs, OperationOutputs } from "../transport/
 import type { TextColumn, Transport } from "../transport/transport.ts";
 import { abortedSleep, onAbort, sleep } from "../util/time.ts";
 import { describeRequest, type FailedRequest, type Meter, type ReadingOptions, type SentRequest } from "./call.ts";
+import { isRefusal } from "./failed-term.ts";
 import type { Row } from "../util/row.ts";
 
 /** What the executor needs from the outside world, injected so that a seed replays a run (law 9). */
@@ -267,10 +268,17 @@ export interface Session {
   /**
    * Sends a request until it is answered, with jittered exponential backoff inside the deadline. An
    * error after several attempts carries `details.attempts`, and one that follows an attempt which may
-   * have taken effect `details.afterAmbiguity`.
+   * have taken effect `details.afterAmbiguity`. A failed condition is an answer, too: its request is recorded as answered.
+   *
+   * @param notesRefusals whether the caller records such a request, because it knows what DynamoDB charges for it
    */
-  send<O extends Operation>(operation: O, input: OperationInputs[O], context: CallContext): Promise<OperationOutputs[O]>;
-  /** Records an answered request; called by `send`, or by its caller if the answer was a refusal that is not an error. */
+  send<O extends Operation>(
+    operation: O,
+    input: OperationInputs[O],
+    context: CallContext,
+    notesRefusals?: boolean,
+  ): Promise<OperationOutputs[O]>;
+  /** Records an answered request; called by `send`, or by its caller if a condition failed and the caller notes refusals. */
   note(request: SentRequest, context: CallContext): void;
   /** Stops each running job; each resolves once the job has released its lease. */
   readonly jobs: Set<() => Promise<void>>;
@@ -320,11 +328,12 @@ export const createSession = (options: SessionOptions): Session => {
     observer?.request?.(request);
   };
 
-  const send: Session["send"] = async (operation, input, context) => {
+  const send: Session["send"] = async (operation, input, context, notesRefusals) => {
     const turn = context.urgent ? undefined : gate.enter(operation, context);
     if (turn) await turn;
     const started = effects.now();
     const attempts: Attempts = { made: 1, ambiguous: false };
+    const shown = (context.shown ?? input) as typeof input;
     let failed: unknown;
     try {
       for (; ; attempts.made++) {
@@ -334,18 +343,19 @@ export const createSession = (options: SessionOptions): Session => {
             : new EdgetableError("execute.aborted", `${operation} was not sent: its call's budget is spent.`);
         try {
           const output = await attempt(operation, input, context);
-          const shown = (context.shown ?? input) as typeof input;
           note(describeRequest({ operation, input: shown, attempts: attempts.made, duration: effects.now() - started }, output), context);
           return output;
         } catch (error) {
-          failed = context.shown === undefined ? error : withRequest(error, { operation, input: context.shown });
+          failed = context.shown === undefined ? error : withRequest(error, { operation, input: shown });
           if (context.once === true && isAmbiguous(error)) throw failed;
           const { deadline, signal } = context;
           await waitToRetry(retrying, failed, attempts, { deadline, signal, until: repeatableUntil(input, started) });
         }
       }
     } catch (error) {
-      observer?.failure?.({ operation, input: context.shown ?? input, attempts: attempts.made, duration: effects.now() - started, error });
+      const sent = { operation, input: shown, attempts: attempts.made, duration: effects.now() - started };
+      if (!isRefusal(error)) observer?.failure?.({ ...sent, error });
+      else if (!notesRefusals) note(describeRequest(sent, {}), context);
       throw error;
     } finally {
       if (!context.urgent) gate.leave();

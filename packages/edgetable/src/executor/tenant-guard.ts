@@ -275,7 +275,12 @@ const guards = new WeakMap<Row, Guard>();
 export const sendAs = async <O extends Operation>(
   session: Session,
   tenant: Row,
-  [operation, input, context]: readonly [operation: O, input: OperationInputs[O], context: CallContext],
+  [operation, input, context, ...notes]: readonly [
+    operation: O,
+    input: OperationInputs[O],
+    context: CallContext,
+    notesRefusals?: boolean | undefined,
+  ],
 ): Promise<OperationOutputs[O]> => {
   let guard = guards.get(tenant);
   if (!guard) guards.set(tenant, (guard = openGuard(session.catalog, tenant)));
@@ -283,6 +288,6 @@ export const sendAs = async <O extends Operation>(
   const checked = checkRequest(reach ? { ...guard, reach } : guard, operation, input);
   // A column of texts alone would not show from which partitions they are.
   const whole = context.column && operation === "Query" ? { ...context, column: undefined } : context;
-  const output = await session.send(operation, checked, whole);
+  const output = await session.send(operation, checked, whole, ...notes);
   return ofTenant(guard, [operation, checked as never, context], output as Answer) as OperationOutputs[O];
 };

@@ -6,10 +6,11 @@ import { CONTRIBUTION, EXPIRES, FACTS_TYPE, MEMO_NODE, MEMO_SOURCE, MEMO_TYPE, R
 import { placeText } from "../../schema/stored-id.ts";
 import { factKeyItem, systemType } from "../../schema/system-key-item.ts";
 import type { Catalog } from "../../schema/catalog.ts";
-import type { AttributeValue, CancellationReason, Item, Key } from "../../transport/operations.ts";
+import type { AttributeValue, Item, Key } from "../../transport/operations.ts";
 import { addDecimals, negateDecimal, parseDecimal, sameDecimals } from "../../util/decimal.ts";
 import { sideBySide } from "../../util/side-by-side.ts";
 import { batchGet } from "../batch.ts";
+import { cancellationReasons } from "../failed-term.ts";
 import { byIdentity, identity } from "../read-rows.ts";
 import { newToken, type WriteResult } from "../run-write.ts";
 import { backOff, type CallContext, type Session } from "../session.ts";
@@ -183,11 +184,8 @@ export const isOfOneItem = (error: unknown): boolean =>
   isEdgetableError(error) && ["TransactionCanceledException", "ValidationException"].includes(String(error.details["fault"]));
 
 /** True if another writer changed what was read: read it again. */
-export const isConflict = (error: unknown): boolean => {
-  if (!isEdgetableError(error) || error.details["fault"] !== "TransactionCanceledException") return false;
-  const reasons = (error.details["reasons"] ?? []) as readonly CancellationReason[];
-  return reasons.some(({ Code }) => Code === "ConditionalCheckFailed" || Code === "TransactionConflict");
-};
+export const isConflict = (error: unknown): boolean =>
+  cancellationReasons(error).some(({ Code }) => Code === "ConditionalCheckFailed" || Code === "TransactionConflict");
 
 /** Places of one node or edge. */
 type NodePlaces = readonly ReadPlace[];
