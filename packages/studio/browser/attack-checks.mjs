@@ -224,6 +224,33 @@ export const attackChecks = [
     },
   },
   {
+    name: "an item that is read anew is shown as it is stored, whatever changes of it were seen before",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      // One change of the office is told; a later one is not, as if the page had been out of view.
+      let told = false;
+      await page.route("**/api/live?*", async (route) => {
+        if (told) return;
+        told = true;
+        const { items } = await (
+          await page.request.get(new URL("/api/items?partition=TEACHER%23T1&types=teacher", page.url()).href)
+        ).json();
+        const item = { ...items[0], item: { ...items[0].item, office: { S: "seen" } } };
+        const change = { number: 1, time: Date.now(), kind: "modify", item, changed: ["office"], was: {} };
+        await route.fulfill({ json: { changes: [change], last: 1 } });
+      });
+      await open("/table?partition=TEACHER%23T1&types=teacher");
+      const office = page.locator(".cells .field").filter({ hasText: "office" });
+      await office.getByText("seen", { exact: true }).waitFor();
+      const body = { type: "teacher", id: { teacherId: "T1" }, set: { office: { text: "stored" } }, was: { office: "B 210" } };
+      deepEqual((await write(page, "rows/change", body)).ok, true);
+      await page.locator(".marks").getByRole("button", { name: "Read again" }).click();
+      await office.getByText("stored", { exact: true }).waitFor();
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "a file in another encoding is refused, an import that is cancelled ends, and a row of many quotes is changed",
     writes: true,
     run: async ({ openPage }) => {

@@ -361,18 +361,24 @@ export const TableView = ({ query }: { readonly query: Query }): ReactNode => {
   const tableKeys = useMemo(() => [table?.partitionKey ?? "pk", ...(table?.sortKey === undefined ? [] : [table.sortKey])], [table]);
   const marks = useMarks();
   const { item: id, index: name, partition, types } = query;
-  const [pages, again] = usePages(JSON.stringify([name, partition, types, partitionKeys]), () =>
-    openItemPages({ index: name, partition, types }, partitionKeys),
-  );
+  const newest = marks.changes[0]?.number;
+  /** The newest change that is in each list: items that are read later are as they are stored then. */
+  const shown = useRef(new WeakMap<ItemPages, number>());
+  const [pages, again] = usePages(JSON.stringify([name, partition, types, partitionKeys]), () => {
+    const opened = openItemPages({ index: name, partition, types }, partitionKeys);
+    shown.current.set(opened, newest ?? 0);
+    return opened;
+  });
   // The newest change of each item; a row of the table itself shows what is stored now.
   const marked = useMemo(
     () => new Map(marks.changes.toReversed().map((change) => [idOf(change.item, tableKeys), change.kind])),
     [marks.changes, tableKeys],
   );
-  const newest = marks.changes[0]?.number;
   useEffect(() => {
     if (index?.name !== undefined) return;
-    for (const { kind, item } of marks.changes.toReversed()) {
+    const last = shown.current.get(pages) ?? 0;
+    shown.current.set(pages, newest ?? last);
+    for (const { kind, item } of marks.changes.filter(({ number }) => number > last).toReversed()) {
       const isIt = (row: TableRow): boolean => idOf(row.item, tableKeys) === idOf(item, tableKeys);
       const row = kind === "modify" ? pages.held(isIt) : undefined;
       if (row) pages.replace(isIt, { ...row, item });
