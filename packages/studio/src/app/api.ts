@@ -22,8 +22,9 @@ const answerOf = async <T>(sent: Promise<Response>): Promise<T> => {
     throw new ApiError("studio.gone", "The studio does not answer. Start edgetable studio again and open the link that it prints.");
   }
   const body: unknown = await response.json().catch(() => undefined);
-  if (response.ok) return body as T;
-  const { code = "studio.gone", message = `The studio answered ${response.status}.` } = (body as ErrorAnswer | undefined)?.error ?? {};
+  if (response.ok && body !== undefined) return body as T;
+  const otherwise = response.ok ? "The studio's answer broke off. Try again." : `The studio answered ${response.status}.`;
+  const { code = "studio.gone", message = otherwise } = (body as ErrorAnswer | undefined)?.error ?? {};
   throw new ApiError(code, message);
 };
 

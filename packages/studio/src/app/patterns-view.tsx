@@ -25,6 +25,8 @@ export const readAs = (text: string, example: unknown): unknown => {
   if (typeof example === "string") return text;
   if (isRow(example) && "$date" in example) return readDate(text);
   if (isRow(example) && "$bigint" in example) return /^-?\d+$/.test(text) ? { $bigint: text } : undefined;
+  // A number would round it.
+  if (typeof example === "number" && /^-?\d+$/.test(text.trim()) && !Number.isSafeInteger(Number(text))) return { $bigint: text.trim() };
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === typeof example ? value : undefined;

@@ -62,6 +62,14 @@ test.each([
   expect(readAs(text, { $date: "" })).toEqual(at === undefined ? undefined : { $date: at }),
 );
 
+test.each([
+  ["12", 12],
+  [" -1.5 ", -1.5],
+  ["9007199254740993", { $bigint: "9007199254740993" }],
+  ["1e3", 1000],
+  ["many", undefined],
+])("the parameter %s keeps its digits where the example is a number", (text, value) => expect(readAs(text, 5)).toEqual(value));
+
 test("a row keeps its values of users' fields where none was sent, and loses the last one where it was removed", () => {
   const [before, now] = [
     { id: "a", name: "A", "field:f1": 5 },
