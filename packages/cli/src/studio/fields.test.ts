@@ -95,6 +95,19 @@ test("a number is refused that would lose digits, or is none", async () => {
   await expect(written("rank", "0x10")).rejects.toMatchObject({ message: '"0x10" is not a number.' });
 });
 
+test("the value of an attribute that a group shows is found by it, with the space around it", async () => {
+  const id = { issueId: "i" };
+  const { signal } = new AbortController();
+  for (const title of ["plain", " spaced ", "=sign"]) {
+    await db.issue.update(id, { title }).orThrow();
+    const { groups } = await readGroups(untyped(), { type: "issue", parent, filters: {}, column: "title" }, signal);
+    const request = { type: "issue", parent, sort: undefined, reverse: false, cursor: undefined, limit: 10 };
+    const { rows } = await readGrid(untyped(), { ...request, filters: { title: `=${String(groups[0]?.value)}` } }, signal);
+    expect(rows).toMatchObject([{ title }]);
+  }
+  await db.issue.update(id, { remove: ["title"] }).orThrow();
+});
+
 test("the value that a group shows is found by it, and a choice by a part of its name", async () => {
   const values = db.issue.values({ issueId: "i" });
   await values.set({ rank: 1 / 3, note: " a  ", one: "x;y", some: ["x;y"] });

@@ -158,10 +158,12 @@ const fieldFilter = async (db: UntypedDb, field: Field, text: string): Promise<u
 };
 
 const attributeFilter = async (db: UntypedDb, type: string, name: string, text: string): Promise<unknown> => {
-  const { comparison, wanted } = readFilter(text);
+  const { comparison, wanted, written } = readFilter(text);
   if (wanted === "") return { exists: comparison === "ne" };
   const { schema } = db.catalog.nodes[type]?.definition ?? {};
   const value = schema ? (await fitTexts(schema, { [name]: wanted }, new Set([name])))[name] : wanted;
+  // A group shows the value itself, with the space around it.
+  if (comparison === "eq" && value === wanted && written !== wanted) return { in: [written, wanted] };
   if (comparison !== undefined) return { [comparison]: value };
   return typeof value === "string" ? { contains: value } : { eq: value };
 };
