@@ -5,6 +5,8 @@ import { useColour } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
 
 const BOX = { width: 132, height: 44 };
+/** How much a diagram is made smaller at most, so that its names can be read: beyond that, it scrolls. */
+const SMALLEST = 0.65;
 /** Room above a box for each edge type from it to itself. */
 const LOOP = 36;
 const MARGIN = 8;
@@ -162,6 +164,7 @@ export const Diagram = (): ReactNode => {
     <svg
       className="diagram"
       width={size.width}
+      style={{ minWidth: size.width * SMALLEST }}
       viewBox={`0 0 ${size.width} ${size.height}`}
       role="img"
       aria-label={`Diagram of the model. ${text}`}

@@ -131,7 +131,9 @@ export const ModelView = (): ReactNode => {
         </p>
       </div>
       <section className="card">
-        <Diagram />
+        <div className="scroll" tabIndex={0} role="region" aria-label="Diagram">
+          <Diagram />
+        </div>
       </section>
       <section className="card">
         <h2>Keys</h2>
