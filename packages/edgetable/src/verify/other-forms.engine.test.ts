@@ -87,7 +87,9 @@ test("items that a program of the model before wrote after the second step are n
   });
   expect(await found(db, true)).toEqual([{ kind: "otherForm", count: 5, repaired: 5 }]);
   expect([...(await attributes())].filter((name) => ["name", "since"].includes(name))).toEqual([]);
-  expect((await items()).map(({ age }) => age).filter(Boolean)).toEqual([{ N: "9" }, { N: "7" }]);
+  // A Scan has no order.
+  const ages = (await items()).map(({ age }) => age).filter(Boolean);
+  expect([ages.length, new Set(ages.map((age) => JSON.stringify(age)))]).toEqual([2, new Set(['{"N":"9"}', '{"N":"7"}'])]);
   expect(await db.person.get(ann)).toEqual({ ...ann, fullName: "Late", age: 9 });
   expect(await db.person.get(bob)).toEqual({ ...bob, fullName: "Later", age: 7 });
   expect(await db.knows.get(ann, bob)).toMatchObject({ year: "2021" });
