@@ -153,6 +153,27 @@ describe("an item that has expired and is still there", () => {
     });
   });
 
+  test("is returned by an index that does not project the time, which no filter may name", async () => {
+    const graph = defineGraph({
+      table: engine.freshTableName("expiry"),
+      nodes: { visit: node({ key: "VISIT#{id}", schema: z.object({ id: text, user: text, until: z.number() }), ttl: "until" }) },
+      indexes: {
+        byKey: { entries: { visit: "user" }, projection: "KEYS_ONLY" },
+        byTime: { entries: { visit: ["user", "id"] }, projection: ["until"] },
+      },
+    });
+    const filters: unknown[] = [];
+    const onRequest = ({ input }: SentRequest): void =>
+      void filters.push((input as { readonly FilterExpression?: string }).FilterExpression);
+    const visits = graph.connect({ transport: engine.transport, onRequest });
+    await visits.table.create();
+    await visits.visit.create({ id: "1", user: "u", until: 5 }).orThrow();
+    const found = visits.find("visit").where({ user: "u" });
+    filters.length = 0;
+    expect([await found.using("byKey").count(), await found.using("byTime").count()]).toEqual([1, 0]);
+    expect(filters).toEqual([undefined, "NOT (#ttl < :now)"]);
+  });
+
   test("counts as absent for create and link, by one condition", async () => {
     expect(await db.session.create({ id: "now", user: "eve" })).toMatchObject({ ok: false, reason: "exists" });
     sent = [];

@@ -96,13 +96,20 @@ export const projectionOf = (catalog: Catalog, step: GetStep): Projection | unde
 export const hydratedProjection = (catalog: Catalog, { nodes, select }: HydrateStep): Projection | undefined =>
   projectionOf(catalog, { kind: "get", shapes: nodes, many: true, consistent: false, select });
 
+const indexOf = (catalog: Catalog, step: QueryStep): Index | undefined => catalog.indexes.find(({ name }) => name === step.index);
+
+/** What the index of a step projects; undefined for everything. */
+const projectedBy = (catalog: Catalog, step: QueryStep): ReadonlySet<string> | undefined => {
+  const index = indexOf(catalog, step);
+  return index && projectedAttributes(catalog, index);
+};
+
 /** The attributes to read; undefined for all. */
 const readAttributes = (catalog: Catalog, step: QueryStep): readonly string[] | undefined => {
   if (step.counts || (!step.attributes && !step.select)) return undefined;
-  const read = catalog.indexes.find(({ name }) => name === step.index);
-  const asked = step.attributes ?? [...selectedAttributes(catalog, step, read)];
+  const asked = step.attributes ?? [...selectedAttributes(catalog, step, indexOf(catalog, step))];
   // A global index may only be asked for what it projects (API_Query, Select).
-  const projected = read && projectedAttributes(catalog, read);
+  const projected = projectedBy(catalog, step);
   return projected ? asked.filter((attribute) => projected.has(attribute)) : asked;
 };
 
@@ -195,10 +202,14 @@ export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt
     const conditions = { conditions: step.filter, values: binding.values };
     filter = defined(filters, "filters").conditionExpression(shape, conditions, placeholders) ?? "";
   }
+  const { ttl } = catalog;
   // An item without the attribute, or with a value that is not a number, never expires.
-  if (livingAt !== undefined && catalog.ttl !== undefined && step.shapes.some((id) => mayExpire(catalog, catalog.shapesById[id]!))) {
-    values[NOW] = { N: String(livingAt) };
-    filter += `${filter && " AND "}NOT (${nameIn(names, catalog.ttl, "#ttl")} < ${NOW})`;
+  if (livingAt !== undefined && ttl !== undefined && step.shapes.some((id) => mayExpire(catalog, catalog.shapesById[id]!))) {
+    // DynamoDB refuses a filter by what a global index does not project.
+    if (projectedBy(catalog, step)?.has(ttl) !== false) {
+      values[NOW] = { N: String(livingAt) };
+      filter += `${filter && " AND "}NOT (${nameIn(names, ttl, "#ttl")} < ${NOW})`;
+    }
   }
   const selected = readAttributes(catalog, step)?.map((attribute) => placeholders.name(attribute));
   const { ExpressionAttributeNames, ExpressionAttributeValues } = placeholders.fields;
