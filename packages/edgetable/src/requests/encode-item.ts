@@ -298,15 +298,15 @@ export const plainPlaces = (shape: Shape, field: string): readonly string[] => [
   }),
 ];
 
+/** The attributes that may hold a field: its own one, and the one of another form. Empty when computed attributes carry it. */
+export const placesOf = (shape: Shape, field: string): readonly string[] =>
+  [attributeOf(shape, field), otherPlace(shape, field)].filter((attribute) => attribute !== undefined);
+
 /** What an item holds for the fields of its row: a number with all its digits, where the row has a double. */
 export const digitsIn =
   (shape: Shape, item: Item) =>
   (field: string): AttributeValue | undefined =>
-    own(item, plainPlaces(shape, field).find((attribute) => Object.hasOwn(item, attribute)) ?? "");
-
-/** The attributes that may hold a field: its own one, and the one of another form. Empty when computed attributes carry it. */
-export const placesOf = (shape: Shape, field: string): readonly string[] =>
-  [attributeOf(shape, field), otherPlace(shape, field)].filter((attribute) => attribute !== undefined);
+    own(item, [...plainPlaces(shape, field), ...placesOf(shape, field)].find((attribute) => Object.hasOwn(item, attribute)) ?? "");
 
 const taken = new WeakMap<Shape, ReadonlySet<string>>();
 

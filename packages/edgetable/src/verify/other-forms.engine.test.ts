@@ -44,8 +44,8 @@ const after = (stored: StoredForm) =>
 
 const fast = { share: 100, indexLag: 0, finish: true } as const;
 const [ann, bob] = [{ id: "ann" }, { id: "bob" }];
-const items = async (): Promise<readonly Item[]> =>
-  ((await engine.transport.send("Scan", { TableName: table })).Items ?? []).filter(({ pk }) => "S" in pk! && pk.S.startsWith("PERSON"));
+const all = async (): Promise<readonly Item[]> => (await engine.transport.send("Scan", { TableName: table })).Items ?? [];
+const items = async () => (await all()).filter(({ pk }) => "S" in pk! && pk.S.startsWith("PERSON"));
 const found = async (db: object, repair = false) =>
   (await verify(db, { settle: 10, repair })).kinds.map(({ kind, count, repaired }) => ({ kind, count, repaired }));
 const attributes = async () => new Set((await items()).flatMap((item) => Object.keys(item)));
@@ -113,4 +113,46 @@ test("an item is named by neither model after an undone second step: both forms 
   await db.person.put({ ...ann, fullName: "New" }).orThrow();
   await db.migrations.undo();
   expect(await found(after("old"))).toEqual([]);
+});
+
+test("copies of what an item holds in the other form are right, and have all its digits", async () => {
+  table = engine.freshTableName("copied-forms");
+  const size = "0.30000000000000000001";
+  const open = (stored: StoredForm) =>
+    defineGraph({
+      table,
+      nodes: {
+        crate: node({
+          key: "CRATE#{id}",
+          schema: z.object({
+            id,
+            size: z.number(),
+            tags: z.set(z.string()),
+            at: z.object({ x: z.number(), a: z.string() }),
+            codes: z.set(z.int()),
+          }),
+          renamed: { size: { from: "mass", stored }, tags: { from: "labels", stored }, at: { from: "place", stored } },
+          retyped: {
+            codes: { from: z.array(z.int()), with: (list) => new Set(list as number[]), back: (set) => [...(set as Set<number>)], stored },
+          },
+        }),
+      },
+      edges: { near: edge({ from: "crate", to: "crate", copies: { to: ["size", "tags", "at", "codes"] }, stored: "twice" }) },
+    }).connect({ transport: engine.transport });
+  await open("old").table.create();
+  for (const [stored, attribute] of [
+    ["old", "mass"],
+    ["new", "size"],
+  ] as const) {
+    const other = open(stored === "old" ? "new" : "old");
+    const crate = { id: stored, size: 0.3, tags: new Set(["b", "a"]), at: { x: 1, a: "b" }, codes: new Set([2, 1]) };
+    await open(stored).crate.create(crate).orThrow();
+    const own = async () => (await all()).filter(({ pk }) => "S" in pk! && pk.S.includes(stored));
+    const [item] = await own();
+    await engine.transport.send("PutItem", { TableName: table, Item: { ...item!, [attribute]: { N: size } } });
+    await other.near.link({ id: stored }, { id: stored }).orThrow();
+    const sizes = (await own()).flatMap((one) => one[attribute] ?? one["size"] ?? []);
+    expect(sizes).toEqual([{ N: size }, { N: size }, { N: size }]);
+    for (const db of [open(stored), other]) expect((await found(db)).filter(({ kind }) => kind !== "otherForm")).toEqual([]);
+  }
 });

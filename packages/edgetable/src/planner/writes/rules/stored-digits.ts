@@ -1,8 +1,9 @@
 // A row has numbers as doubles, and items have up to 38 digits. What is copied or added up takes the stored form, as far as it is
 // what the row has: then no digit is lost.
+import { isEdgetableError } from "../../../errors/edgetable-error.ts";
 import type { PutStep, UpdateStep, WriteItem } from "../../../ir/write-plan.ts";
 import { comparePrimary, exactText, sameValue } from "../../../keys/template.ts";
-import { decodeValue, keepDigits, sameAttribute } from "../../../requests/attribute-value.ts";
+import { decodeValue, encodeValue, keepDigits, sameAttribute } from "../../../requests/attribute-value.ts";
 import { attributeOf, digitsIn, encodeField, plainPlaces } from "../../../requests/encode-item.ts";
 import type { Shape } from "../../../schema/catalog.ts";
 import type { AttributeValue, Item } from "../../../transport/operations.ts";
@@ -111,12 +112,23 @@ const canonical = (value: AttributeValue): unknown => {
   return { "~map": names.map((name) => [name, canonical(value.M[name]!)]) };
 };
 
+const encodedIfStorable = (value: unknown): AttributeValue | undefined => {
+  try {
+    return encodeValue(value, "");
+  } catch (error) {
+    if (isEdgetableError(error, "request.unsupportedValue")) return undefined;
+    throw error;
+  }
+};
+
 /** A value of a row for a comparison: its numbers are told apart by all digits of their stored form. */
 export const exactValue = (value: unknown, stored: AttributeValue | undefined): unknown => {
-  if (!stored || "S" in stored || value instanceof Date) return value;
-  if ("N" in stored) return isNumber(value) && Number(value) === Number(stored.N) ? canonical(stored) : value;
+  if (isNumber(value)) return stored && "N" in stored && Number(value) === Number(stored.N) ? canonical(stored) : value;
+  if (typeof value !== "object" || value === null || value instanceof Date) return value;
   // What the row has in another form than the item is no number that was rounded.
-  return exactText(decodeValue(stored)) === exactText(value) ? canonical(stored) : value;
+  const isStored = stored && exactText(decodeValue(stored)) === exactText(value);
+  const encoded = isStored ? stored : encodedIfStorable(value);
+  return encoded ? canonical(encoded) : value;
 };
 
 /** True if two stored values are the same, numbers digit by digit. */
