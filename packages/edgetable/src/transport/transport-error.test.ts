@@ -67,7 +67,7 @@ test("a token that another transaction had says what to do", () => {
     code: "execute.rejected",
     retryable: false,
     message:
-      "TransactWriteItems: IdempotentParameterMismatchException: Parameters differ. Another transaction had this token: give each its own.",
+      "TransactWriteItems: IdempotentParameterMismatchException: Parameters differ. A transaction with this token wrote something else. Give each transaction its own token; a repetition must have the same values, times too.",
   });
 });
 

@@ -180,8 +180,10 @@ export const serviceError = (fault: ServiceFault, request: { readonly operation:
   if (KEY_FAULT.test(said)) hint = ". Compare the table with the model: `edgetable table diff`.";
   // Only the service knows the size that an update leads to. An expression has a maximum size, too.
   if (/Item size/.test(said)) hint = ". The item would exceed 400 KB: split it into parts, or keep the large value elsewhere.";
-  // Of another transaction, within ten minutes.
-  if (fault.name.startsWith("Idempotent")) hint = ". Another transaction had this token: give each its own.";
+  // Within ten minutes.
+  if (fault.name.startsWith("Idempotent"))
+    hint =
+      ". A transaction with this token wrote something else. Give each transaction its own token; a repetition must have the same values, times too.";
   const message = withRemedy(code, `${request.operation}: ${fault.name}: ${fault.message}${hint}`);
   return new EdgetableError(code, message, { details, retryable, request });
 };
