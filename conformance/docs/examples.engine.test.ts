@@ -23,6 +23,7 @@ const pages = [
   "docs/grids.md",
   "docs/migrations.md",
   "docs/tenancy.md",
+  "docs/web.md",
   "docs/walks.md",
   "docs/observability.md",
   "docs/expiry.md",

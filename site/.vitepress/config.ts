@@ -48,6 +48,7 @@ export default defineConfig({
         text: "Run",
         items: [
           page("AWS Lambda", "lambda"),
+          page("Web frameworks", "web"),
           page("Tests with Vitest and Jest", "testing"),
           page("Observability", "observability"),
           page("Permissions", "permissions"),
