@@ -36,6 +36,20 @@ test("after a rest it goes on", () => {
   expect(expired).toEqual(["second"]);
 });
 
+test("timers that are numbers, as those of jsdom, are not held or let go", () => {
+  const { setTimeout } = globalThis;
+  vi.stubGlobal("setTimeout", (...given: Parameters<typeof setTimeout>) => Number(setTimeout(...given)));
+  const deadlines = createDeadlines();
+  const expired: string[] = [];
+  const answered = limitedTo(expired, "answered");
+  deadlines.add(answered, 10);
+  deadlines.remove(answered);
+  deadlines.add(limitedTo(expired, "late"), 5);
+  vi.advanceTimersByTime(30);
+  vi.unstubAllGlobals();
+  expect(expired).toEqual(["late"]);
+});
+
 test("what expires may add another", () => {
   const deadlines = createDeadlines();
   const expired: string[] = [];

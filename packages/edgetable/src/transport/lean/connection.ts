@@ -39,8 +39,8 @@ export const createDeadlines = (): Deadlines => {
     if (inFlight[limited.place] !== limited) return;
     inFlight[limited.place] = undefined;
     free.push(limited.place);
-    // The timer stays: it will probably be needed before it fires.
-    if (isIdle()) timer?.unref();
+    // The timer stays: it will probably be needed before it fires. In jsdom it is a number.
+    if (isIdle()) timer?.unref?.();
   };
   const fireAt = (due: number, now: number): void => {
     clearTimeout(timer);
@@ -66,7 +66,7 @@ export const createDeadlines = (): Deadlines => {
     add(limited, timeout) {
       const now = performance.now();
       limited.due = now + timeout;
-      if (isIdle()) timer?.ref();
+      if (isIdle()) timer?.ref?.();
       limited.place = free.pop() ?? inFlight.length;
       inFlight[limited.place] = limited;
       if (limited.due < next) fireAt(limited.due, now);
