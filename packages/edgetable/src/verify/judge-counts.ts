@@ -259,8 +259,12 @@ const wrongCopies = (judging: Judging, seen: SeenRow): WrongCopies => {
     if (exactText(exactIn(seen, fact.attribute)) === exactText(readableValue(exactIn(origin, fact.of)))) continue;
     const [holds, wanted] = [digitsIn(shape, item)(fact.attribute), digitsIn(origin.shape, origin.item)(fact.of)];
     const isRounded = exactText(stored) === exactText(expected);
-    const differs = isRounded ? "differs in digits that a double does not hold" : "is another one now";
-    const reason = `"${fact.attribute}" repeats "${fact.of}" of a "${node.name}", which ${differs}.`;
+    const differs = isRounded
+      ? "differs in digits that a double does not hold"
+      : stored === undefined
+        ? "it lacks"
+        : "has another value now";
+    const reason = `"${fact.attribute}" copies "${fact.of}" of a "${node.name}", which ${differs}.`;
     findings.push({
       kind: "staleCopy",
       key,

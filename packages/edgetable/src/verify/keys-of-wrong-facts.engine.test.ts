@@ -82,3 +82,16 @@ for (const [name, { sort, attribute, wrong, key, kind }] of Object.entries(place
       );
     });
   });
+
+test("a copy that is missing is told apart from one that is wrong", async () => {
+  const { db, table } = await open();
+  const right = (await contentOf(engine.transport, table)).get(JSON.stringify([{ S: "USER#u" }, { S: "wrote#POST#p" }]))!;
+  const reasonFor = async (item: typeof right) => {
+    await engine.transport.send("PutItem", { TableName: table, Item: item });
+    const { kinds } = await verify(db, { settle: 0 });
+    return kinds.find(({ kind }) => kind === "staleCopy")?.examples[0]?.reason;
+  };
+  expect(await reasonFor({ ...right, author: { S: "Bob" } })).toMatch(/^"author" copies "name" of a "user", which has another value now\./);
+  const { author: _author, ...without } = right;
+  expect(await reasonFor(without)).toMatch(/^"author" copies "name" of a "user", which it lacks\./);
+});

@@ -153,7 +153,14 @@ describe("aggregates", () => {
   });
 
   test("of a node that expires need the stream", () => {
-    expect(messages({ derived: { n: count({ in: "takes" }) }, course: { ttl: "endsAt" } }).join()).toContain('Or set freshness: "stream".');
+    expect(messages({ derived: { n: count({ in: "takes" }) }, course: { ttl: "endsAt" } }).join()).toContain('. Set freshness: "stream".');
+  });
+
+  test("of edges that stay when their node is deleted need the stream, or a rule for the deletion", () => {
+    const edge = { onDelete: {} };
+    expect(messages({ derived: { n: count({ in: "takes" }) }, edge }).join()).toContain(
+      'set onDelete.to to "cascade" or "restrict". Or set freshness: "stream".',
+    );
   });
 });
 

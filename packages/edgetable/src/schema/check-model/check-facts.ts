@@ -126,11 +126,19 @@ const beyondTransactions = (definition: GraphDefinition, { node, definition: own
     return `"${name}" is stored in its source, so it may lead to a "${node}" that does not exist, and stays when that is deleted: nothing would count it when the node is created`;
   if (edge.ttl !== undefined) return `"${name}" expires (ttl), which no transaction sees`;
   if (edge.ends === "unchecked") return `"${name}" may be linked to a node that does not exist (ends: "unchecked")`;
+  return undefined;
+};
+
+/** Why a transaction cannot keep an aggregate unless its edges are deleted with their node, and how to delete them. */
+const leftEdges = (definition: GraphDefinition, { node, derived: { source } }: Declared): string | undefined => {
+  const name = source.in ?? source.out ?? "";
+  const edge = definition.edges?.[name];
+  if (!edge) return undefined;
   const ends = edge.symmetric ? (["from", "to"] as const) : ([source.in === undefined ? "from" : "to"] as const);
   const isLeft = ends.every((end) => (edge.onDelete?.[end] ?? "leave") === "leave");
-  if (isLeft)
-    return `edges of "${name}" stay when "${node}" is deleted, and no node counts them: set onDelete.${ends[0]} to "cascade" or "restrict"`;
-  return undefined;
+  return isLeft
+    ? `edges of "${name}" stay when "${node}" is deleted, and no node counts them: set onDelete.${ends[0]} to "cascade" or "restrict"`
+    : undefined;
 };
 
 const FEWEST = 2;
@@ -427,8 +435,11 @@ export const checkFacts = (definition: GraphDefinition, report: Report): void =>
         );
       const unfit = beyondShards(definition, declared);
       if (unfit !== undefined) report("setting", `${place}.shards`, unfit);
-      const reason = freshness === "transaction" ? beyondTransactions(definition, declared) : undefined;
-      if (reason !== undefined) report("setting", place, `a transaction cannot keep it: ${reason}. Or set freshness: "stream".`);
+      if (freshness !== "transaction") return;
+      const never = beyondTransactions(definition, declared);
+      const reason = never ?? leftEdges(definition, declared);
+      const remedy = never === undefined ? "Or set" : "Set";
+      if (reason !== undefined) report("setting", place, `a transaction cannot keep it: ${reason}. ${remedy} freshness: "stream".`);
     }),
   );
 };
