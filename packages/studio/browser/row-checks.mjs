@@ -456,4 +456,17 @@ export const rowChecks = [
       deepEqual(problems, []);
     },
   },
+  {
+    name: "an address opens the row that it names, also if it is not among the first ones",
+    students: 450,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/rows?type=student&row=%7B%22studentId%22%3A%22S001%22%7D&sort=byName&reverse=1");
+      const panel = page.getByRole("complementary", { name: "Row" });
+      await panel.getByText("ada.lovelace@college.example").waitFor();
+      await panel.getByRole("button", { name: "Close the row" }).click();
+      await panel.waitFor({ state: "detached" });
+      deepEqual(problems, []);
+    },
+  },
 ];

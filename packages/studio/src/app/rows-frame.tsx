@@ -1,6 +1,6 @@
 import { useMemo, useState, type ReactNode } from "react";
-import type { WireRow, WireType } from "../wire.ts";
-import { useLast } from "./api.ts";
+import type { WireNode, WireRow, WireType } from "../wire.ts";
+import { get, useAnswer, useLast } from "./api.ts";
 import { Confirm, idIn } from "./form-parts.tsx";
 import { counted, Failure, Notice, TypeMark } from "./item-parts.tsx";
 import { useModel } from "./model.ts";
@@ -103,7 +103,12 @@ export const RowsFrame = (props: FrameProps): ReactNode => {
   const save = (): void => (local ? void write() : setAsking(true));
   const id = query["row"];
   const isSelected = (row: WireRow): boolean => keyOf(row) === id;
-  const selected = useLast(id ?? "", id === undefined ? undefined : pages.held(isSelected));
+  const held = id === undefined ? undefined : pages.held(isSelected);
+  // The address may name a row that is not among those that were read.
+  const { value: named } = useAnswer(JSON.stringify([type.name, held ? undefined : id]), async (signal) =>
+    held || id === undefined ? undefined : get<WireNode>("node", { type: type.name, id }, signal),
+  );
+  const selected = useLast(id ?? "", held ?? named?.row);
   const close = (): void => to({ row: undefined });
   const drop = (): void => {
     pages.replace(isSelected, undefined);
