@@ -352,4 +352,34 @@ export const attackChecks = [
       await page.getByText("Nothing has changed since you opened this view.").waitFor();
     },
   },
+  {
+    name: "what was typed in a panel is still there after another item was looked at, and the browser asks before it is lost",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      await open("/table?types=teacher");
+      const items = page.locator(".cells");
+      const office = page.getByRole("region", { name: "Change" }).getByLabel("office");
+      await items.first().click();
+      await office.fill("typed");
+      await items.nth(1).click();
+      await page.waitForFunction(
+        () => document.querySelectorAll(".field-input").length > 0 && !document.querySelector(".field-input.waiting"),
+      );
+      await page.getByRole("link", { name: "Model", exact: true }).click();
+      await page.goBack();
+      await items.first().click();
+      await page.locator(".field-input.waiting").waitFor();
+      equal(await office.inputValue(), "typed");
+      const asked = page.waitForEvent("dialog").then(async (dialog) => (await dialog.dismiss(), dialog.type()));
+      await page.close({ runBeforeUnload: true });
+      equal(await asked, "beforeunload");
+      await page.getByRole("button", { name: "Delete this teacher" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+      await page.getByText("There is no such item.").waitFor();
+      await page.reload();
+      await items.first().waitFor();
+      deepEqual(problems, []);
+    },
+  },
 ];

@@ -17,20 +17,47 @@ interface Typed {
 
 const untyped: Typed = { values: {}, was: {}, before: [] };
 
+/** What was typed and not saved, by what it changes: another item or view does not lose it. */
+const kept = new Map<string, Typed>();
+let asks = false;
+
+/** Drops what was typed over something that is gone. */
+const leave = (of: string, changed: () => void): void => {
+  kept.delete(of);
+  changed();
+};
+
+/** What was typed over something stored. The browser asks before it leaves a page with such changes. */
+const useTyped = (of: string): readonly [Typed, (change: (before: Typed) => Typed) => void] => {
+  const [typed, setTyped] = useState(() => kept.get(of) ?? untyped);
+  const change = (next: (before: Typed) => Typed): void => {
+    if (!asks) addEventListener("beforeunload", (event) => (kept.size > 0 ? event.preventDefault() : undefined));
+    asks = true;
+    const now = next(kept.get(of) ?? untyped);
+    if (Object.keys(now.values).length > 0) kept.set(of, now);
+    else kept.delete(of);
+    setTyped(now);
+  };
+  return [typed, change];
+};
+
 /** The attributes of something stored as inputs. Only what was changed is written, if it still holds what was read. */
 const ChangeForm = ({
+  of,
   names,
   row: read,
   send,
   changed,
 }: {
+  /** Names what is changed. */
+  readonly of: string;
   readonly names: readonly string[];
   readonly row: WireRow;
   readonly send: (change: { readonly set: Readonly<Record<string, WireCell>>; readonly was: WireRow }) => Promise<WriteAnswer>;
   /** Called after a write, also after one that was refused. */
   readonly changed: () => void;
 }): ReactNode => {
-  const [{ values, was, before }, setTyped] = useState(untyped);
+  const [{ values, was, before }, setTyped] = useTyped(of);
   const [message, setMessage] = useState<Said>();
   // What an answer told, until the row was read anew.
   const [told, setTold] = useState<{ readonly since: WireRow; readonly row: WireRow }>();
@@ -42,10 +69,10 @@ const ChangeForm = ({
     const name = names.find((one) => all[one] !== (values[one] ?? stored[one])) ?? "";
     // Letters of one input are one change.
     const seen = values[name] === undefined ? { ...was, [name]: row[name] } : was;
-    setTyped({ values: next, was: seen, before: before.at(-1)?.name === name ? before : [...before, { name, values }] });
+    setTyped(() => ({ values: next, was: seen, before: before.at(-1)?.name === name ? before : [...before, { name, values }] }));
     setMessage(undefined);
   };
-  const undo = (): void => setTyped({ values: before.at(-1)?.values ?? {}, was, before: before.slice(0, -1) });
+  const undo = (): void => setTyped(() => ({ values: before.at(-1)?.values ?? {}, was, before: before.slice(0, -1) }));
   const save = async (): Promise<void> => {
     // A text that is emptied becomes the empty text; another value is removed.
     const cellIn = (name: string): WireCell => (values[name] === "" && typeof row[name] !== "string" ? null : { text: values[name] ?? "" });
@@ -88,7 +115,7 @@ const ChangeForm = ({
                 Undo
               </button>
               {own.length > 1 ? (
-                <button type="button" onClick={() => setTyped(untyped)}>
+                <button type="button" onClick={() => setTyped(() => untyped)}>
                   Discard
                 </button>
               ) : null}
@@ -239,13 +266,14 @@ export const NodeTools = ({ type: name, id, changed }: ToolsProps & { readonly i
     again();
     changed();
   };
+  const of = `${type.name} ${key}`;
   const send = (change: object): Promise<WriteAnswer> => post("rows/change", { type: type.name, id: idIn(type, row), ...change });
   return (
     <>
-      <ChangeForm names={changeable(type, row, [])} row={row} send={send} changed={reread} />
+      <ChangeForm of={of} names={changeable(type, row, [])} row={row} send={send} changed={reread} />
       <LinkForm type={type} row={row} done={reread} />
       <AddParts type={type} row={row} added={reread} />
-      <DeleteNode type={type} row={row} gone={changed} />
+      <DeleteNode type={type} row={row} gone={() => leave(of, changed)} />
     </>
   );
 };
@@ -266,6 +294,7 @@ const EdgeForms = ({ type, row, reread, changed }: FormsProps): ReactNode => {
   return (
     <>
       <ChangeForm
+        of={JSON.stringify(edge)}
         names={changeable(type, row, ["from", "to"])}
         row={row}
         send={(change) => post("edges/change", { ...edge, ...change })}
@@ -277,7 +306,7 @@ const EdgeForms = ({ type, row, reread, changed }: FormsProps): ReactNode => {
         title={`Remove ${type.name} from ${endText(edge.from)} to ${endText(edge.to)}?`}
         warning="This deletes the edge with its attributes; the two nodes stay. It cannot be undone."
         send={() => post("edges/unlink", edge)}
-        gone={changed}
+        gone={() => leave(JSON.stringify(edge), changed)}
       />
     </>
   );
@@ -290,6 +319,7 @@ const PartForms = ({ type, row, reread, changed }: FormsProps): ReactNode => {
   return (
     <>
       <ChangeForm
+        of={JSON.stringify(part)}
         names={changeable(type, row, owner.idFields)}
         row={row}
         send={(change) => post("parts/change", { ...part, ...change })}
@@ -302,7 +332,7 @@ const PartForms = ({ type, row, reread, changed }: FormsProps): ReactNode => {
         title={`Delete ${type.name} ${endText(idIn(type, row))} of ${endText(part.owner)}?`}
         warning="This cannot be undone."
         send={() => post("parts/delete", part)}
-        gone={changed}
+        gone={() => leave(JSON.stringify(part), changed)}
       />
     </>
   );
