@@ -26,7 +26,7 @@ export const describeTable = async (session: Session, context: CallContext): Pro
   }
 };
 
-/** Describes the table while it is in a state to wait for, and gives the last description. */
+/** Describes the table repeatedly while `isWaiting` holds, and returns the last description. */
 const waitWhile = async (
   session: Session,
   context: CallContext,
@@ -45,7 +45,7 @@ const waitWhile = async (
   }
 };
 
-/** Gives false if another client made the same change at the same time, rather than a lost attempt of this one. */
+/** Returns false if another client made the same change at the same time, and not an earlier attempt of this call. */
 const unlessDone = async (sent: Promise<unknown>, isDone: (error: EdgetableError) => boolean): Promise<boolean> => {
   try {
     await sent;
@@ -74,15 +74,15 @@ const enableExpiry = async (session: Session, context: CallContext): Promise<voi
   try {
     await session.send("UpdateTimeToLive", input, context);
   } catch (error) {
-    // Another client was faster, or the answer to an earlier attempt was lost.
+    // Another client was faster, or the response to an earlier attempt was lost.
     if (!isEdgetableError(error, "execute.rejected") || !(await isEnabled())) throw error;
   }
 };
 
 /**
- * Lets a table record its changes. Leaves a stream as it is that already does so.
+ * Enables the table's stream. Leaves an existing stream with both images unchanged.
  *
- * @throws {stream.images} when the table has a stream without both images: it has to be switched off first
+ * @throws {stream.images} if the table has a stream without both images, which has to be disabled first
  */
 const enableStream = async (session: Session, context: CallContext): Promise<void> => {
   const { table } = session.catalog;
@@ -97,13 +97,13 @@ const enableStream = async (session: Session, context: CallContext): Promise<voi
   try {
     await session.send("UpdateTable", input, context);
   } catch (error) {
-    // Another client was faster, or the answer to an earlier attempt was lost.
+    // Another client was faster, or the response to an earlier attempt was lost.
     if (!isEdgetableError(error, "execute.rejected") || !(await isEnabled())) throw error;
   }
   await waitWhile(session, context, (one) => one?.TableStatus === "UPDATING");
 };
 
-/** The error of a stream whose records lack an item's state before or after a change. */
+/** The error of a stream whose records lack an item's old or new image. */
 export const lacksImages = (table: string, viewType: string | undefined): EdgetableError =>
   new EdgetableError(
     "stream.images",
@@ -112,8 +112,8 @@ export const lacksImages = (table: string, viewType: string | undefined): Edgeta
   );
 
 /**
- * Records the model of a new table, or of an empty one. Whoever may create tables and not write items leaves it without a record.
- * Gives false if another client has recorded a model.
+ * Records the model of a new table, or of an empty one. A program that may create tables but not write items leaves it without a
+ * record. Returns false if another client has recorded a model.
  */
 const recordModel = async (session: Session, context: CallContext): Promise<boolean> => {
   const { NO_RECORD } = await import("./model-record.ts");
@@ -128,7 +128,7 @@ const recordModel = async (session: Session, context: CallContext): Promise<bool
   }
 };
 
-/** True if a table holds nothing. One Scan of one item. */
+/** True if a table is empty. One Scan of one item. */
 const isEmpty = async (session: Session, context: CallContext): Promise<boolean> => {
   const input = { TableName: session.catalog.table, Limit: 1, ConsistentRead: true, ReturnConsumedCapacity: "TOTAL" } as const;
   const { Items = [], LastEvaluatedKey } = await session.send("Scan", input, context);
@@ -137,8 +137,8 @@ const isEmpty = async (session: Session, context: CallContext): Promise<boolean>
 
 /**
  * Adds the kinds of items that the table's record lacks, so that a later change of their order or keys is noticed. Leaves the
- * record as it is while a migration is under way, which writes it at its end. Records the model of an empty table without a record.
- * Whoever may not read or write items leaves it too.
+ * record unchanged during a migration, which writes it at its end. Records the model of an empty table without a record. A program
+ * that may not read or write items leaves the record unchanged as well.
  */
 const recordNewKinds = async (session: Session, context: CallContext): Promise<void> => {
   const { readRecord } = await import("./model-record.ts");
@@ -153,7 +153,7 @@ const recordNewKinds = async (session: Session, context: CallContext): Promise<v
       checkForms(session, record);
       if (record.migration) return;
       if (!record.current) {
-        // Whoever created it died before it was recorded, or another tool created it.
+        // The process that created it died before recording it, or another tool created it.
         if (!(await isEmpty(session, context)) || (await recordModel(session, context))) return;
         continue;
       }
@@ -168,7 +168,7 @@ const recordNewKinds = async (session: Session, context: CallContext): Promise<v
   }
 };
 
-/** Lets a new table be restored to a point in time, if the model says so and the service has that. */
+/** Enables point-in-time recovery of a new table, if the model says so and the service supports it. */
 const enableRecovery = async (session: Session, context: CallContext): Promise<void> => {
   const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
   try {
@@ -180,8 +180,8 @@ const enableRecovery = async (session: Session, context: CallContext): Promise<v
 };
 
 /**
- * Creates the table and waits until it is active. A table that exists, or is created meanwhile, has to fit the model; its
- * settings stay as they are.
+ * Creates the table and waits until it is active. A table that exists, or is created in the meantime, must fit the model; its
+ * settings do not change.
  */
 export const createTable = async (
   session: Session,
@@ -219,18 +219,18 @@ export const createTable = async (
   await enableExpiry(session, context);
   if (stream && !created) await enableStream(session, context);
   if (created && settings.pointInTimeRecovery === true) await enableRecovery(session, context);
-  // A table in a layout of its own may be read by programs that do not know Edgetable: it has no record until it is migrated.
+  // Programs that do not know Edgetable may read a table with an adopted layout, so it has no record until it is migrated.
   if (!catalog.escapes) {
     if (created) noteComplete(session);
   } else if (!created || !(await recordModel(session, context))) await recordNewKinds(session, context);
   return { created };
 };
 
-/** What the model leaves to a stream that the table does not have: nobody keeps it. */
+/** The attributes that the model keeps by stream although the table has no stream. They are not maintained. */
 export const unkept = (catalog: Session["catalog"], { StreamSpecification }: TableDescription): string | undefined =>
   StreamSpecification?.StreamEnabled === true ? undefined : keptByStream(catalog)[0];
 
-/** How the table differs from the model; undefined when there is none. */
+/** The differences between the table and the model; undefined if there is no table. */
 export const diffTable = async (session: Session, context: CallContext): Promise<readonly TableDifference[] | undefined> => {
   const { catalog } = session;
   const table = await describeTable(session, context);

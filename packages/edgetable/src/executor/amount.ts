@@ -7,8 +7,8 @@ export type Amount = number | bigint;
 
 const isWhole = (value: Amount): boolean => typeof value === "bigint" || Number.isInteger(value);
 
-// Fractions are added as decimals, as DynamoDB adds them: 0.1 and 0.2 are 0.3. A sum is the same whether it is kept or counted,
-// and in whatever order, as long as a double holds its digits (15 of them in any case).
+// Fractions are added as decimals, as DynamoDB adds them: 0.1 and 0.2 are 0.3. A kept and a counted sum are equal, in any order of
+// addition, as long as a double can represent its digits (at least 15).
 export const add = (a: Amount, b: Amount): Amount => {
   if (!isWhole(a) || !isWhole(b)) return Number(addDecimals(String(a), String(b)));
   const sum = typeof a === "number" && typeof b === "number" ? a + b : undefined;
@@ -27,7 +27,7 @@ export const times = (a: Amount, b: Amount): Amount => {
 /**
  * The number that a row adds to a sum, minimum or maximum; undefined if the attribute is absent or null.
  *
- * @throws {plan.invalidOption} when the attribute has a value of another type
+ * @throws {plan.invalidOption} if the attribute has a value of another type
  */
 export const amountIn = (row: Row, attribute: string): Amount | undefined => {
   const value = own(row, attribute);

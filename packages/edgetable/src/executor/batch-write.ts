@@ -20,8 +20,8 @@ const keyIn = (request: Partial<Record<"PutRequest", { Item?: Item }> & Record<"
   request.PutRequest?.Item ?? request.DeleteRequest?.Key;
 
 /**
- * Makes up to 25 puts and deletions of different items, each alone, and repeats what DynamoDB leaves unprocessed until the
- * deadline. Gives back what was not made; never throws for a fault of the service.
+ * Makes up to 25 puts and deletions of different items, each by itself, and sends unprocessed ones again until the deadline.
+ * Returns those that were not made; never throws for an error of the service.
  */
 export const batchWrite = async (
   session: Session,
@@ -42,7 +42,7 @@ export const batchWrite = async (
       const unwritten = withEffect(error, true);
       return pending.map((request) => ({ request, error: unwritten }));
     }
-    // One item that the service refuses fails its whole request: halve the request until that item is alone.
+    // One rejected item fails the whole request, so the request is halved until the item is alone.
     const middle = Math.ceil(pending.length / 2);
     const halves = [pending.slice(0, middle), pending.slice(middle)];
     return (await Promise.all(halves.map((half) => batchWrite(session, half, context)))).flat();
@@ -63,7 +63,7 @@ export const batchWriteAll = async (
   context: CallContext,
 ): Promise<readonly Unwritten[]> => (await Promise.all(inBatches(requests).map((batch) => batchWrite(session, batch, context)))).flat();
 
-/** An item of a batch that was not written. */
+/** An item of a batch that could not be written. */
 export interface UnwrittenItem {
   /** Positions of the calls that wrote it. */
   readonly calls: readonly number[];
@@ -77,7 +77,7 @@ export const requestKey = (catalog: Catalog, request: WriteRequest): Key =>
 
 /** How a batch ended. */
 export interface BatchResult {
-  /** Items that were to be written or deleted. */
+  /** The number of items to write or delete. */
   readonly items: number;
   readonly left: readonly UnwrittenItem[];
 }
@@ -86,7 +86,7 @@ export interface BatchResult {
  * Plans a batch and makes its puts and deletions.
  *
  * @throws {plan.unsupported} for a call that is more than unconditional puts and deletions
- * @throws the first error when nothing at all was written
+ * @throws the first error if nothing at all was written
  */
 export const runBatch = async (session: Session, writes: readonly LogicalWrite[], context: CallContext): Promise<BatchResult> => {
   await loadRules(session.catalog);

@@ -6,20 +6,20 @@ import type { Item, Key, Operation } from "../transport/operations.ts";
 import { foreignAnswer, identity } from "./read-rows.ts";
 import { backOff, type CallContext, type Session } from "./session.ts";
 
-/** What a batch sent, and what its answer says of it. */
+/** How the parts of a batch are sent and found in its response. */
 interface Unprocessed<Sent> {
   readonly operation: Operation;
   readonly sent: readonly Sent[];
-  /** What the answer leaves unprocessed, by table. */
+  /** The unprocessed parts in the response, by table. */
   readonly left: Readonly<Record<string, readonly unknown[]>>;
-  /** The item or key that a part of the request holds; undefined where it is no such part. */
+  /** The item or key in a part of the request; undefined if it is not such a part. */
   readonly keyIn: (part: Sent) => Item | undefined;
 }
 
 /**
- * The parts of a batch that DynamoDB left unprocessed, as they were sent: nothing that an answer holds is sent back.
+ * The unprocessed parts of a batch, as they were sent. Parts of the response itself are never sent.
  *
- * @throws {execute.connection} when the answer names anything that was not sent
+ * @throws {execute.connection} if the response names something that was not sent
  */
 export const unprocessedOf = <Sent>(catalog: Catalog, { operation, sent, left, keyIn }: Unprocessed<Sent>): readonly Sent[] => {
   const again = new Set<Sent>();
@@ -39,10 +39,10 @@ export const unprocessedOf = <Sent>(catalog: Catalog, { operation, sent, left, k
 const PAUSES = { baseDelay: 25, maxDelay: 2000 };
 
 /**
- * Law 5: sends what DynamoDB leaves unprocessed again, until the deadline. Pauses grow while nothing is processed.
+ * Law 5: sends unprocessed parts again until the deadline. The pauses grow while nothing is processed.
  *
- * @param send gives the part that was left unprocessed
- * @returns what is still unprocessed at the deadline
+ * @param send returns the unprocessed part
+ * @returns the parts that are still unprocessed at the deadline
  */
 export const sendRepeatedly = async <T>(
   { effects }: Session,
@@ -60,7 +60,7 @@ export const sendRepeatedly = async <T>(
   }
 };
 
-/** The items that one call asks for. */
+/** The items that a call reads. */
 export interface KeySet {
   readonly keys: readonly Key[];
   readonly consistent: boolean;
@@ -96,7 +96,7 @@ const readChunk = async (session: Session, { keys, consistent, projection }: Key
   );
 };
 
-/** Reads items by their keys, 100 a request, each key once. The answer is in no fixed order; absent items are left out. */
+/** Reads items by their keys, 100 a request, each key once. The result is unordered and leaves out absent items. */
 export const batchGet = async (session: Session, { keys, ...how }: KeySet, context: CallContext): Promise<readonly Item[]> => {
   const chunks: Promise<readonly Item[]>[] = [];
   for (let at = 0; at < keys.length; at += BATCH_GET_KEYS)

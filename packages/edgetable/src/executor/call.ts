@@ -4,16 +4,16 @@ import type { DriftedField } from "../requests/decode-item.ts";
 import type { ConsumedCapacity, Item, Key, Operation, OperationInputs, OperationOutputs } from "../transport/operations.ts";
 import { checkSignal, checkOptions, oneOf, type OptionChecks } from "../util/check-options.ts";
 
-/** An item of the table that gives no row. */
+/** An item of the table that is not a row. */
 export interface StrayItem {
   readonly key: Key;
-  /** The item in DynamoDB's own form. Of a node that does not fit its schema at the end of a walk, its key alone. */
+  /** The item in DynamoDB's own form. For a node at the end of a walk that does not fit its schema, only its key. */
   readonly item: Item;
-  /** Why it gives none. */
+  /** Why it is not a row. */
   readonly reason: string;
 }
 
-/** An item that holds a copy of a field which disagrees with its key. */
+/** An item with a copy of a field that disagrees with its key. */
 export interface DriftedItem extends DriftedField {
   readonly key: Key;
 }
@@ -25,42 +25,42 @@ export interface Drift {
   readonly first: readonly DriftedItem[];
 }
 
-/** How a read treats what others have stored. */
+/** How a read treats items that other programs have stored. */
 export interface ReadingOptions {
   /**
-   * How to treat an item that stands where a row should and cannot be read as one: it is skipped and counted in the
-   * report, `"throw"` ends the read with `keys.unreadable`, or a function is called with it.
+   * What to do about an item in the place of a row that cannot be read as one. `"skip"` counts it in the report, `"throw"` ends the
+   * read with `keys.unreadable`, and a function is called with it.
    * @default "skip"
    */
   readonly onStray?: "skip" | "throw" | ((stray: StrayItem) => void) | undefined;
   /**
-   * `"show"` to give attributes that the model does not know as well: those that left its schema, and index keys of
+   * `"show"` also returns attributes that the model does not know, such as attributes removed from its schema and index keys of
    * another deployment.
    * @default "hide"
    */
   readonly unknown?: "show" | "hide" | undefined;
 }
 
-/** How one call is made. */
+/** Options of one call. */
 export interface RunOptions extends ReadingOptions {
-  /** Ends the call when it is aborted. */
+  /** Ends the call when the signal is aborted. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Milliseconds for the whole call, retries and waiting for room included, 1 to 86,400,000.
+   * Time limit of the whole call in milliseconds, including retries and waiting for other requests, 1 to 86,400,000.
    *
-   * @default the connection's, 30,000 unless it says otherwise; the deletion of a node has none, because it takes as
-   * long as the node has edges
+   * @default the connection's setting, by default 30,000; none for the deletion of a node, whose duration depends on the number of
+   * its edges
    */
   readonly deadline?: number | undefined;
   /**
-   * "show" gives items whose `ttl` has passed and that DynamoDB has not removed yet.
+   * "show" also returns items whose `ttl` has passed but which DynamoDB has not deleted yet.
    *
-   * @default the connection's, "hide" unless it says otherwise
+   * @default the connection's setting, by default "hide"
    */
   readonly expired?: "hide" | "show" | undefined;
 }
 
-/** How items that have expired may be treated. */
+/** The valid values of the option `expired`. */
 export const EXPIRED: readonly ("hide" | "show")[] = ["hide", "show"];
 
 /** The range of a call's deadline, in milliseconds. */
@@ -80,26 +80,26 @@ export const runChecks: OptionChecks<RunOptions> = {
   expired: (given: string) => oneOf("expired", given, EXPIRED),
 };
 
-/** @throws {plan.invalidOption} when an option is out of its range or unknown, or `signal` is not a signal */
+/** @throws {plan.invalidOption} if an option is out of range or unknown, or `signal` is not a signal */
 export const checkRun = (options: RunOptions = {}): RunOptions => checkOptions(options, runChecks);
 
-/** One request that was sent, as hooks and reports see it. */
+/** A sent request, as hooks and reports see it. */
 export interface SentRequest {
   readonly operation: Operation;
   /** The index that was queried. */
   readonly index: string | undefined;
   readonly input: unknown;
-  /** Attempts made, the answered one included. */
+  /** Number of attempts, including the answered one. */
   readonly attempts: number;
   /** Milliseconds from the first attempt to the answer. */
   readonly duration: number;
-  /** Items that DynamoDB read to answer, before filters. */
+  /** Number of items that DynamoDB read, before filters. */
   readonly itemsRead: number;
   readonly readUnits: number;
   readonly writeUnits: number;
 }
 
-/** One request that was given up: its last attempt failed, or no other was allowed. */
+/** A failed request: its last attempt failed and it was not retried again. */
 export interface FailedRequest extends Pick<SentRequest, "operation" | "input" | "attempts" | "duration"> {
   readonly error: unknown;
 }
@@ -168,7 +168,7 @@ export const describeRequest = <O extends Operation>(
   };
 };
 
-/** How many drifted items are named; all are counted. */
+/** Maximum number of drifted items that a report lists; it counts all. */
 const NAMED_DRIFTED = 10;
 
 /** Sums what a call's requests consumed. Keeps only the first `kept` requests, but counts all. */
@@ -209,36 +209,36 @@ export class Meter {
   }
 }
 
-/** What a call gave, and what it took. */
+/** The result of a call, and what it consumed. */
 export interface Report<T> {
   readonly value: T;
   readonly cost: Cost;
   readonly requests: readonly SentRequest[];
-  /** Ids of nodes that edges point to and that have no item. */
+  /** Ids of nodes without an item to which edges lead. */
   readonly missing: readonly unknown[];
-  /** How many items stand where a row should and cannot be read as one; see `onStray`. */
+  /** Number of items in the place of a row that cannot be read as one; see `onStray`. */
   readonly strays: number;
   /** Items with a stored copy that disagrees with their key. Rows contain the key's value. */
   readonly drifted: Drift;
-  /** Derived attributes that were taken instead of counting edges or parts, with their freshness. */
+  /** Derived attributes that were read instead of counting edges or parts, with their freshness. */
   readonly kept?: readonly KeptStep[];
 }
 
 /**
- * A call that has not been made yet. Awaiting it makes it, once, and so do `then`, `catch` and `finally`; `explain` shows
- * its plan without making it; `report` makes it and tells what it took. A call stands wherever a promise may.
+ * A call that has not been made yet. `await`, `then`, `catch` and `finally` make it once. `explain` shows its plan without making
+ * it. `report` makes it and reports what it consumed. A call can be used like a promise.
  */
 export interface Call<T, Plan = unknown> extends Promise<T> {
   /** Shows what the call would send, without sending it. */
   explain(): Promise<Plan>;
   /**
-   * Makes the call, anew each time, with a signal or a deadline.
+   * Makes the call, each time again, with a signal or a deadline.
    *
-   * @throws {execute.aborted} when the signal is aborted
-   * @throws {execute.timeout} when the deadline passed before an answer
+   * @throws {execute.aborted} if the signal is aborted
+   * @throws {execute.timeout} if the deadline passed before a response
    */
   run(options?: RunOptions): Promise<T>;
-  /** Makes the call as `run` does, and tells what it took. */
+  /** Makes the call as `run` does, and reports what it consumed. */
   report(options?: RunOptions): Promise<Report<T>>;
 }
 
@@ -246,7 +246,7 @@ const NO_DRIFT: Drift = { items: 0, first: [] };
 
 type Counted = Pick<Meter, "cost" | "requests"> & Partial<Pick<Meter, "strays" | "drifted">>;
 
-/** What a call gave, with what its meter counted. */
+/** The report of a call: its result, and what its meter counted. */
 export const reportOf = <T>(
   value: T,
   { cost, requests, strays = 0, drifted = NO_DRIFT }: Counted,
@@ -265,7 +265,8 @@ const AWAITED = Symbol("awaited");
 /** True if a call was made by awaiting it. `run` and `report` make it anew each time and do not count. */
 export const wasAwaited = (call: object): boolean => (call as { readonly [AWAITED]?: boolean })[AWAITED] === true;
 
-// An answer comes from a socket, whose stack names none of the functions that wait for the call: that of `waiting` does.
+// A response comes from a socket, so the error's stack does not name the functions that await the call. The stack of `waiting`
+// does.
 const withCallers = (error: unknown, waiting: Error): unknown => {
   if (!isEdgetableError(error)) return error;
   for (const line of waiting.stack?.split("\n").slice(2) ?? [])
@@ -305,7 +306,10 @@ export const createCall = <T, Plan>(
   return call;
 };
 
-/** Creates a call whose code is loaded by its first use. A call is a thenable, so `of` must not be asynchronous. */
+/**
+ * Creates a call whose code is loaded by its first use. A call is a thenable, so a promise of it would make it; therefore `of` must
+ * not be asynchronous.
+ */
 export const deferCall = <Module, T, Plan>(load: () => Module | Promise<Module>, of: (module: Module) => Call<T, Plan>): Call<T, Plan> =>
   createCall(
     async () => of(await load()).explain(),

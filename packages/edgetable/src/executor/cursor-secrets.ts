@@ -20,24 +20,27 @@ const storedSecret = (item: Item | undefined): string | undefined => {
 export const readSecret = async (session: Session, context: CallContext): Promise<string | undefined> => {
   const { catalog } = session;
   const input = { TableName: catalog.table, Key: systemKeyItem(catalog, cursorSecret), ConsistentRead: true };
-  // Shown as it is: but an error's cause might quote the answer.
+  // The input contains no secret, but `shown` also removes the cause of an error, which might quote the response.
   const output = await session.send("GetItem", input, { ...context, shown: input });
   return storedSecret(output.Item);
 };
 
-/** The secret that seals cursors. Processes that share a table share its cursors: the first one to need a secret stores it there. */
+/**
+ * The secret that seals cursors. Processes that share a table also share its cursors: the first process that needs a secret stores
+ * it in the table.
+ */
 export const leaveSecret = async (session: Session, context: CallContext): Promise<string> => {
   const existing = await readSecret(session, context);
   if (existing !== undefined) return existing;
   const { catalog } = session;
-  // If several processes store one at a time, the first one stands and all are given it.
+  // If several processes store a secret at the same time, the first one is kept and all of them use it.
   const storing = (value: string): UpdateItemInput => {
     const changes = { set: {}, defaults: { [SECRET]: { S: value } }, remove: [], add: {}, append: {} };
     const key = systemKeyItem(catalog, cursorSecret);
     const target = { table: catalog.table, partitionKey: catalog.index.partitionKey };
     return encodeSingle(target, { kind: "update", key, terms: [], shape: undefined, changes }).input as UpdateItemInput;
   };
-  // Not drawn by `effects`: a seed would reveal it.
+  // Not from `effects`, because a seed would reveal it.
   const secret = randomBytes(SECRET_BYTES).toString("base64url");
   const output = await session.send("UpdateItem", storing(secret), { ...context, shown: storing("(secret)") }).catch((cause: unknown) => {
     if (!isEdgetableError(cause, "execute.accessDenied")) throw cause;
@@ -57,7 +60,8 @@ const SCRYPT = { N: 2 ** 14, r: 8, p: 5 };
 
 const stretch = promisify<string, string, number, typeof SCRYPT, Buffer>(scrypt);
 
-// Connections that share a secret stretch it once. Bounded, so that a program that invents secrets does not fill the memory.
+// Connections that share a secret stretch it once. The number is limited, so that a program with ever new secrets does not fill the
+// memory.
 const KNOWN_LIMIT = 100;
 const stretchedSecrets = new Map<string, Promise<string>>();
 
@@ -74,7 +78,7 @@ const stretched = (passphrase: string, table: string): Promise<string> => {
   return made;
 };
 
-/** The secrets that the option `cursorSecret` stands for: random bytes as they are, passphrases stretched by scrypt. */
+/** The secrets for the option `cursorSecret`: random bytes unchanged, passphrases stretched by scrypt. */
 export const secretsOf = async (given: string | Uint8Array | readonly (string | Uint8Array)[], table: string): Promise<Secrets> => {
   const list = Array.isArray(given) ? (given as readonly (string | Uint8Array)[]) : [given as string | Uint8Array];
   const secrets = list.map(async (secret) => {

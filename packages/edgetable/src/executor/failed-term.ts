@@ -5,11 +5,11 @@ import { sameAttribute, sameItem } from "../requests/attribute-value.ts";
 import type { CancellationReason, Item } from "../transport/operations.ts";
 import { own } from "../util/row.ts";
 
-/** True if a request was refused because the condition of its one item did not hold. */
+/** True if a request failed because the condition of its single item did not hold. */
 export const isFailedCondition = (error: unknown): error is EdgetableError =>
   isEdgetableError(error) && error.details["fault"] === "ConditionalCheckFailedException";
 
-/** Why a transaction was refused, a reason for each of its items; none if the error says something else. */
+/** Why a transaction was refused: a reason for each of its items; empty for other errors. */
 export const cancellationReasons = (error: unknown): readonly CancellationReason[] =>
   ((isEdgetableError(error) && error.details["reasons"]) || []) as readonly CancellationReason[];
 
@@ -17,7 +17,7 @@ export const cancellationReasons = (error: unknown): readonly CancellationReason
 export const isRefusal = (error: unknown): boolean =>
   isFailedCondition(error) || cancellationReasons(error).some(({ Code }) => Code === "ConditionalCheckFailed");
 
-/** True if a term holds of an item; conditions of the caller's (`where`) are not looked at. */
+/** True if a term holds for an item. The caller's conditions (`where`) are not evaluated. */
 export const isMet = (term: Term, item: Item | undefined): boolean => {
   const value = item && "attribute" in term ? own(item, term.attribute) : undefined;
   switch (term.kind) {
@@ -34,7 +34,7 @@ export const isMet = (term: Term, item: Item | undefined): boolean => {
     case "match":
       return item === undefined || fitsMatches(term.shape, item);
     case "below":
-      // DynamoDB compares no text with a number.
+      // DynamoDB does not compare texts with numbers.
       return value ? "N" in value && Number(value.N) < term.limit : term.limit > 0;
     case "atLeast":
       return value !== undefined && "N" in value && Number(value.N) >= term.least;
@@ -52,14 +52,14 @@ export const isMet = (term: Term, item: Item | undefined): boolean => {
 /** What the failed condition of a step means, from the item that DynamoDB found, or undefined if there is none. */
 export const failureOf = (step: WriteItem, found: Item | undefined): Failure => {
   const failed = step.terms.find((term) => !isMet(term, found)) ?? step.terms.find((term) => term.kind === "where");
-  // Every term holds by now: the item changed between the failure and its report. Plan again.
+  // Every term holds now, so the item changed between the failure and its report. Plan again.
   return failed?.failure ?? { reason: "staleRead" };
 };
 
-/** How a retry found the item, after an attempt whose answer was lost. */
+/** The item that a retry found, after an attempt whose response was lost. */
 export type FoundItem = "asWritten" | "different" | "absent";
 
-/** How the item compares with what the step would have left, by this call or by another one. */
+/** Compares an item with the state that the step would have left. Another call may have written the same state. */
 export const foundAs = (step: WriteItem, found: Item | undefined): FoundItem => {
   if (found === undefined) return step.kind === "delete" ? "asWritten" : "absent";
   if (step.kind === "put") return sameItem(found, step.item) ? "asWritten" : "different";
@@ -71,11 +71,11 @@ export const foundAs = (step: WriteItem, found: Item | undefined): FoundItem => 
   return "asWritten";
 };
 
-/** True if a step's outcome does not depend on other calls: two calls may both be told that they made the same write. */
+/** True if a step's outcome does not depend on other calls, so that two calls may both report that they made the same write. */
 export const isUncontested = ({ kind, terms }: WriteItem): boolean =>
   (kind === "put" || kind === "update") &&
   terms.every(({ kind: term, failure }) => term === "present" || (failure.reason === "staleRead" && !failure.guessed));
 
-/** True if a step sets values whatever the item holds: it may be planned again after an attempt that may have taken effect. */
+/** True if a step sets values independent of the item's state. It may be planned again after an attempt that may have taken effect. */
 export const setsBlindly = ({ kind, terms }: WriteItem): boolean =>
   kind === "update" && terms.every(({ kind: term }) => term === "present" || term === "has");

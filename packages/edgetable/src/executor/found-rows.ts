@@ -17,7 +17,7 @@ import {
   shapesOf,
 } from "./read-rows.ts";
 
-/** Reads the range of a row's key up to the row that is asked for, in whatever case the table's keys hold its id. */
+/** Reads the range of a row's key until it finds the row, whose id may be in any case in the table's keys. */
 const findRow = async (run: ReadRun, source: number, { identity = [] }: QueryStep): Promise<readonly Found[]> => {
   const { binding } = run;
   const partition = openPartition(run, source);
@@ -32,8 +32,8 @@ const findRow = async (run: ReadRun, source: number, { identity = [] }: QuerySte
 };
 
 /**
- * Finds rows by their ids, where the sort key holds more: each by a Query of its own, in the order of the ids. Edges between several
- * node types have a source for each pair.
+ * Finds rows by their ids if the sort key contains more than the id: one Query for each, in the order of the ids. Edges between
+ * several node types have a source for each pair.
  */
 export const findRows = async (run: ReadRun, rows: readonly Row[]): Promise<Rows> => {
   const { catalog } = run.session;
@@ -48,7 +48,10 @@ export const findRows = async (run: ReadRun, rows: readonly Row[]): Promise<Rows
   return { found: (await Promise.all(finding)).flat(), next: undefined };
 };
 
-/** Adds to each edge the node at its far end, where the node's key does not follow from its id, or the edge's item is the node's. */
+/**
+ * Adds the node at the far end to each edge, if the node's key does not follow from its id, or if the edge is stored in the node's
+ * item.
+ */
 export const hydrateOthers = async (
   run: ReadRun,
   found: readonly Found[],

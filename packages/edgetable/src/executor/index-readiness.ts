@@ -6,19 +6,19 @@ import type { Gaps } from "./record-gaps.ts";
 import type { CallContext, Session } from "./session.ts";
 import { SharedAnswer } from "./shared-answer.ts";
 
-// By the list of jobs, which the connections of tenants share with the one that they were made from.
+// Keyed by the list of jobs, which tenants' connections share with their original connection.
 const sessions = new WeakMap<Session["jobs"], SharedAnswer<Gaps | undefined>>();
 
-/** True if an index is read that the model declares by value. */
+/** True if a step reads an index that the model declares in `indexes`. */
 export const readsDeclaredIndex = ({ catalog }: Session, steps: readonly AccessStep[]): boolean =>
   catalog.escapes &&
   steps.some((step) => step.kind === "query" && step.index !== undefined && Object.hasOwn(catalog.definition.indexes ?? {}, step.index));
 
 /**
- * What the record has otherwise than the model; undefined if nothing. One GetItem for each session, and for each call while there
- * are gaps.
+ * The differences between the record and the model; undefined if there are none. One GetItem for each session, and for each call
+ * while there are differences.
  *
- * @throws {plan.unreadForm} when the model is older than a renaming
+ * @throws {plan.unreadForm} if the model is older than a renaming
  */
 export const findGaps = async (session: Session, steps: readonly AccessStep[], context: CallContext): Promise<Gaps | undefined> => {
   let known = sessions.get(session.jobs);
@@ -26,14 +26,14 @@ export const findGaps = async (session: Session, steps: readonly AccessStep[], c
   const answer = known;
   const gaps = await answer
     .get(async () => {
-      // The call's own report names what the call asks for: the record is read once for all calls.
+      // The record is read once for all calls, so it does not appear in the call's own report.
       const { deadline, signal } = context;
       const record = await readRecord(session, { meter: new Meter(0), deadline, signal });
       if (!record.current && !record.migration) return undefined;
       return (await import("./record-gaps.ts")).gapsOf(session, record);
     }, context)
     .catch((error: unknown) => {
-      // A policy may allow a program to read one index and nothing else, which says nothing of the index.
+      // A policy may permit a program to read only one index. That says nothing about the index.
       if (isEdgetableError(error, "execute.accessDenied") && !readsDeclaredIndex(session, steps)) return undefined;
       throw error;
     });

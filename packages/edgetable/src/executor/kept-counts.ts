@@ -15,7 +15,7 @@ import { checkForms } from "./record-gaps.ts";
 import type { CallContext, Session } from "./session.ts";
 import { SharedAnswer } from "./shared-answer.ts";
 
-/** Milliseconds for which what the table's record said is taken to hold. */
+/** Milliseconds for which the table's record is assumed not to change. */
 const KNOWN_FOR = 60_000;
 
 interface Knowledge {
@@ -23,13 +23,13 @@ interface Knowledge {
   readonly complete: SharedAnswer<ReadonlySet<string>>;
 }
 
-// By the list of jobs, which the connections of tenants share with the one that they were made from.
+// Keyed by the list of jobs, which tenants' connections share with their original connection.
 const sessions = new WeakMap<Session["jobs"], Knowledge>();
 
-/** The derived attributes that the table's record has as the model does, and that no migration under way changes. */
+/** The derived attributes that the table's record and the model define in the same way, and that no running migration changes. */
 const readComplete = async (session: Session, context: CallContext): Promise<ReadonlySet<string>> => {
   const { facts: ours = {} } = describeModel(session.catalog);
-  // The call's own report names what the call asks for: the record is read for all calls.
+  // The record is read for all calls, so it does not appear in the call's own report.
   const record = await readRecord(session, { meter: new Meter(0), deadline: context.deadline, signal: context.signal });
   checkForms(session, record);
   const { current, migration } = record;
@@ -39,10 +39,10 @@ const readComplete = async (session: Session, context: CallContext): Promise<Rea
 };
 
 /**
- * True if kept counts count everything: the table's record says that a migration has computed them, and every writer keeps
- * them. One GetItem a minute. A record that cannot be read says nothing.
+ * True if kept counts are complete: the table's record says that a migration has computed them and every writer keeps them. One
+ * GetItem a minute. If the record cannot be read, they are not assumed to be complete.
  *
- * @throws {plan.unreadForm} when the model is older than a renaming
+ * @throws {plan.unreadForm} if the model is older than a renaming
  */
 export const isComplete = async (session: Session, kept: readonly KeptStep[], context: CallContext): Promise<boolean> => {
   const now = session.effects.now();
@@ -63,8 +63,8 @@ export const isComplete = async (session: Session, kept: readonly KeptStep[], co
 };
 
 /**
- * The sum of some derived attributes that a node's item holds; undefined if it lacks one: a node that is not there, or older than
- * the attribute.
+ * The sum of some derived attributes of a node's item; undefined if one is missing, because the node does not exist or is older
+ * than the attribute.
  */
 export const keptIn = (
   { catalog }: Session,
@@ -84,7 +84,7 @@ export const keptIn = (
   return sum;
 };
 
-/** Reads the kept count of a node. One GetItem; undefined if its item holds none. */
+/** Reads the kept count of a node; undefined if its item has none. One GetItem. */
 export const readKept = async (
   session: Session,
   { kept, id, consistent }: { readonly kept: KeptStep; readonly id: Row; readonly consistent: boolean },

@@ -14,20 +14,20 @@ import type { CallContext, Session } from "./session.ts";
 
 type Definition = AnyNode | AnyEdge | AnyPart;
 
-/** A row of a shape, with the item that it was read from where that is at hand. */
+/** A row of a shape, with the item that it was read from, if it is available. */
 export interface StoredRow {
   readonly shape: Shape;
   readonly row: Row;
   readonly item?: Item | undefined;
 }
 
-/** What a step reads of an item: the fields that were asked for, and the index that holds them. */
+/** The part of an item that a step reads: the requested fields, and the index that contains them. */
 interface ReadFrom {
   readonly select?: readonly string[] | undefined;
   readonly index?: string | undefined;
 }
 
-/** Gives a row as its schema makes it; undefined where it does not fit, and the call passes such rows over. */
+/** Returns a row as its schema parses it; undefined if it does not fit and the call skips such rows. */
 export type ParseRow = (stored: StoredRow, from?: ReadFrom) => Record<string, unknown> | undefined;
 
 const resultOf = (schema: AnySchema, value: unknown, what: string): SchemaResult<unknown> => {
@@ -52,7 +52,7 @@ const partOf = (catalog: Catalog, { shape }: StoredRow, { select, index }: ReadF
 
 const parseWhole = (catalog: Catalog, { shape, row }: StoredRow, definition: Definition & { readonly schema: AnySchema }): Row => {
   const names = attributeNames(definition.schema);
-  // These fields are not the schema's: Edgetable maintains them, or they belong to other rows.
+  // These fields are not in the schema: Edgetable maintains them, or they belong to other rows.
   const kept = [
     ...(shape.kind === "edge" ? ["from", "to"] : []),
     ...(shape.kind === "part" ? ownerFields(catalog, shape.definition) : []),
@@ -88,11 +88,11 @@ const parsePart = ({ shape, row }: StoredRow, schema: AnySchema, isRead: (field:
 };
 
 /**
- * Makes the function that parses the rows of one call: those of types with `reads: "parsed"`. What identifies a row stays as it
- * is stored, so that the row is found again by it. Of an item that was read in part, each attribute is parsed by its own schema,
- * if the schema's library exposes that.
+ * Makes the function that parses the rows of one call: those of types with `reads: "parsed"`. The fields that identify a row are
+ * returned as stored, so that the row can be found by them. If only some attributes were read, each is parsed by its own schema, if
+ * the schema's library exposes it.
  *
- * @throws {schema.failed} by the function, when a schema is asynchronous or throws
+ * @throws {schema.failed} by the function, if a schema is asynchronous or throws
  * @throws {schema.invalidValue} by the function, for a row that does not fit, with `onStray: "throw"`
  */
 export const rowParser = ({ catalog }: Session, { reading, meter }: CallContext): ParseRow => {

@@ -1,7 +1,7 @@
 import { EdgetableError, isEdgetableError } from "../errors/edgetable-error.ts";
 import { type CallContext, CLOCK_TOLERANCE, type Session } from "./session.ts";
 
-/** What the Queries of a page may take; undefined: no limit. */
+/** The limits of the Queries of a page; undefined for no limit. */
 export interface ReadBudget {
   readonly requests?: number | undefined;
   readonly readUnits?: number | undefined;
@@ -10,26 +10,26 @@ export interface ReadBudget {
 /** Why a page ended before it was full, with more to read. */
 export type ReadStop = "requests" | "units" | "time";
 
-/** Which Query of a page is to be sent. */
+/** The next Query of a page. */
 export interface Turn {
-  /** Requests that are kept for partitions that were not read yet. */
+  /** Requests reserved for partitions that were not read yet. */
   readonly kept?: number;
-  /** Whether it is the first of its partition: without it the page could not be continued there. */
+  /** True if it is the first of its partition. Without it, the page could not be continued there. */
   readonly isFirst?: boolean;
 }
 
-/** Law 8 for a page: what its Queries have spent, and whether one more may be sent. */
+/** Law 8 for a page: what its Queries have consumed, and whether another one may be sent. */
 export interface PageSpending {
   /** The call's context, for its Queries. */
   readonly context: CallContext;
-  /** Why it ended; undefined while it may go on. */
+  /** Why it ended; undefined while it may continue. */
   stopped(): ReadStop | undefined;
   /**
-   * What a request gives; undefined where the budget or the call's time ended before that. A first request needs
-   * room for itself alone, and fails as it fails.
+   * Sends a request and returns its response; undefined if the budget or the call's time ended before. A first request does not
+   * leave room for others, and its errors are thrown.
    */
   send<T>(request: () => Promise<T>, turn?: Turn): Promise<T | undefined>;
-  /** @throws {plan.invalidOption} when there is no room for one request to each of so many partitions */
+  /** @throws {plan.invalidOption} if the budget is less than one request for each partition */
   checkRoom(partitions: number): void;
 }
 
@@ -50,7 +50,7 @@ export const pageSpending = ({ effects }: Session, context: CallContext, budget:
     return stopped !== undefined;
   };
   return {
-    // The first attempt of a request is counted when it is begun.
+    // The first attempt of a request is counted when the request begins.
     context: {
       ...context,
       admits: (failed) => {

@@ -9,7 +9,7 @@ import type { Row } from "../util/row.ts";
 import { checkedItem, type Rows } from "./read-rows.ts";
 import type { CallContext, Session } from "./session.ts";
 
-/** A node that is asked for by the value of a unique attribute. */
+/** A node to read by the value of a unique attribute. */
 export interface MarkerRead {
   readonly session: Session;
   readonly marker: MarkerStep;
@@ -20,12 +20,12 @@ export interface MarkerRead {
 const NONE: Rows = { found: [], next: undefined };
 
 /**
- * Reads the marker of a unique value, then the node that it names, and gives the node only if it has the value. The
- * value may pass to another node between the two reads, or the first read may be of the past: then both are made again,
- * strongly consistent. If the marker names a node without the value twice in a row, it is an orphan and no node has the value.
+ * Reads the marker of a unique value, then the node that it names, and returns the node only if it has the value. Between the two
+ * reads the value may move to another node, or the first read may be stale: then both are repeated, strongly consistent. If the
+ * marker names a node without the value twice in a row, it is an orphan and no node has the value.
  *
  * @param read reads the node with an id
- * @throws {execute.timeout} when the value passed on between the reads until the deadline
+ * @throws {execute.timeout} if the value kept moving between the reads until the deadline
  */
 export const readByMarker = async (
   { session, marker, value, context }: MarkerRead,

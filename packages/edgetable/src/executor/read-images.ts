@@ -49,7 +49,7 @@ const isSame = (field: string, value: unknown, wanted: unknown): boolean =>
     ? value.getTime() === wanted.getTime()
     : sameAttribute(encodeValue(value, field), encodeValue(wanted, field));
 
-/** True if a row has the known values of the row that is looked for, each in the case in which the table's key holds it. */
+/** True if a row has the known values of the wanted row, in the case in which the table's key contains them. */
 const fits = (shape: Shape, row: Row, known: Row, end = ""): boolean => {
   for (const field in known) {
     const form = shape.folded[end + field];
@@ -72,7 +72,7 @@ const readFind = async ({ session, context }: Sending, { id, shape, row, ...need
       if (isOfShape(catalog, shape, item) && fits(shape, decodeItem(catalog, shape, item), row)) fitting.push(item);
     start = output.LastEvaluatedKey;
   } while (start);
-  // One that has expired counts where no other is there.
+  // An expired item is only used if there is no other.
   const living = fitting.filter((item) => !isExpired(catalog, item, context.livingAt));
   const found = living.length > 0 ? living : fitting.slice(0, 1);
   const [item = null] = found;
@@ -97,7 +97,7 @@ const readCount = async ({ session, context }: Sending, need: Count, images: Fou
   images[need.id] = { [COUNT]: { N: String(count) } };
 };
 
-// One more than a transaction holds shows that there are too many.
+// One more than fits into a transaction shows that there are too many.
 export const LISTED: number = TRANSACTION_ITEMS + 1;
 const LAG_PAUSES = { baseDelay: 20, maxDelay: 500 };
 
@@ -110,7 +110,7 @@ const readList = async ({ session, context }: Sending, need: List, images: Found
   for (let attempt = 0; ; attempt++) {
     const { counter } = need;
     const counted = counter && (await session.send("GetItem", encodeGet(catalog, counter, { consistent: true }), context)).Item;
-    // Expired items that are still there are counted.
+    // Expired items that still exist are counted.
     const { found } = await runRead(session, request, { ...context, livingAt: undefined });
     images[need.id] = listImage(found.map(({ item }) => item));
     if (!counter) return;
@@ -128,8 +128,8 @@ const readList = async ({ session, context }: Sending, need: List, images: Found
 };
 
 /**
- * Reads what a plan needs, strongly consistent: one GetItem, or one BatchGetItem for several; a Query for each item
- * that is to be found, and Queries for each node whose edges are to be counted.
+ * Reads what a plan needs, strongly consistent: one GetItem, or one BatchGetItem for several items; a Query for each item to find,
+ * and Queries for each node whose edges are counted.
  */
 export const readImages = async (session: Session, reads: readonly ReadNeed[], context: CallContext): Promise<Images> => {
   const reader = { session, context };

@@ -15,12 +15,15 @@ export interface PageRequest {
   readonly cursor: string | undefined;
 }
 
-/** From where a page without rows that stopped at a position is left in the other direction; undefined if nothing is there. */
+/**
+ * Where the page in the other direction starts if this page has no rows and stopped at a position; undefined if there is nothing on
+ * that side.
+ */
 const turned = (position: Position, sources: number): Position | undefined => {
   const { ties } = position;
   const backward = !position.backward;
   if (position.key) return { ...position, backward, ties: ties && { ...ties, left: !ties.left } };
-  // Before the first request of a source: at the end of the one before it.
+  // Before the first request of a source, the position is at the end of the previous source.
   const source = position.source + (backward ? -1 : 1);
   return source >= 0 && source < sources ? { source, key: undefined, backward } : undefined;
 };
@@ -36,7 +39,7 @@ export interface FoundPage {
 /**
  * Reads a page.
  *
- * @throws {cursor.invalid} when the cursor is not of this query
+ * @throws {cursor.invalid} if the cursor belongs to another query
  */
 export const readPage = async (session: Session, page: PageRequest, context: CallContext): Promise<FoundPage> => {
   const { request, query, cursor } = page;
@@ -55,7 +58,7 @@ export const readPage = async (session: Session, page: PageRequest, context: Cal
     const key = startKeyOf(session.catalog, sources[first.source] as QueryStep, first.item);
     opposite = { source: first.source, key, backward: !backward, ties: begun };
   } else if (stopped && next) opposite = turned(next, sources.length);
-  // Nothing was found behind the cursor: the way back starts at the end of all rows.
+  // Nothing was found after the cursor, so the previous page ends at the last row.
   else if (from) opposite = { source: backward ? 0 : sources.length - 1, key: undefined, backward: !backward };
   const isFirstPage = !from || (from.key === undefined && from.source === 0 && !backward);
   const seal = (position: Position | undefined): string | undefined => position && secrets && sealCursor(position, query, secrets);

@@ -18,7 +18,7 @@ import type { CallContext, Session } from "./session.ts";
 
 const keyTextIn = (value: AttributeValue | undefined): string => keyTextOf(value) ?? JSON.stringify(value ?? null);
 
-/** An item's table key as text. The length of its first part tells apart keys that would read the same when joined. */
+/** An item's table key as text. The length of its first part distinguishes keys whose joined texts are equal. */
 export const identity = ({ index: { partitionKey, sortKey } }: Catalog, item: Item): string => {
   const partition = keyTextIn(item[partitionKey]);
   return sortKey === undefined ? partition : `${partition.length}:${partition}${keyTextIn(item[sortKey])}`;
@@ -31,7 +31,7 @@ export const byIdentity = (catalog: Catalog, items: readonly Item[]): ReadonlyMa
   return found;
 };
 
-/** The error for an answer whose items do not belong to the request, which DynamoDB never sends. */
+/** The error for a response with items that do not belong to the request, which DynamoDB never sends. */
 export const foreignAnswer = (operation: Operation, what: string): EdgetableError =>
   new EdgetableError(
     "execute.connection",
@@ -40,54 +40,54 @@ export const foreignAnswer = (operation: Operation, what: string): EdgetableErro
   );
 
 /**
- * Checks that the item of a GetItem has the key that was asked for.
+ * Checks that the item of a GetItem has the requested key.
  *
- * @throws {execute.connection} when it has another key, or none
+ * @throws {execute.connection} if it has another key, or no key
  */
 export const checkedItem = (catalog: Catalog, key: Item, item: Item | undefined): Item | undefined => {
   if (item && identity(catalog, item) !== identity(catalog, key)) throw foreignAnswer("GetItem", "its item has another key");
   return item;
 };
 
-/** A row with where it came from. */
+/** A row with its item and source. */
 export interface Found {
   readonly shape: Shape;
   readonly row: Record<string, unknown>;
   readonly item: Item;
   readonly source: number;
-  /** The node at the far end, once hydrated; undefined when it has no item. */
+  /** The node at the far end, once hydrated; undefined if it has no item. */
   node?: Record<string, unknown> | undefined;
 }
 
 /** Finds a node, or a part at the ends of edges, whose table key does not follow from its id. */
 export type FindNode = (node: string, id: Row, context: CallContext) => Promise<Record<string, unknown> | undefined>;
 
-/** The end of an edge that leads to the wanted node. */
+/** The end of the edge at which the wanted node is. */
 export const endOf = ({ ends }: HydrateStep, { source }: Found): "from" | "to" => defined(ends[source], "the end of a source");
 
 export interface Rows {
   readonly found: readonly Found[];
-  /** Where to go on; undefined when everything was read. */
+  /** Where to continue; undefined if everything was read. */
   readonly next: Position | undefined;
-  /** Why it ended before it found as many rows as it was asked for, with more to read. */
+  /** Why it ended before it found the requested number of rows, although there is more to read. */
   readonly stopped?: ReadStop | undefined;
-  /** Of a read over shards: which rows under the first row's sort key come before it, for a page in the other direction. */
+  /** For a read over shards: the rows with the first row's sort key that come before it, for a page in the other direction. */
   readonly begun?: Ties | undefined;
 }
 
-/** One running of a read plan. */
+/** One execution of a read plan. */
 export interface ReadRun {
   readonly session: Session;
   readonly plan: ReadPlan;
   readonly binding: Binding;
-  /** Of each source, where they differ: the sources of a feed are the same Query of several nodes. */
+  /** The binding of each source, if they differ: the sources of a feed are the same Query for several nodes. */
   readonly bindings?: readonly Binding[] | undefined;
   readonly context: CallContext;
   readonly limit: number | undefined;
   readonly backward: boolean;
-  /** Of a page: what it may take. A read that gives no cursor has none, and ends with an error at its deadline. */
+  /** The budget of a page. A read without a cursor has no budget, and ends with an error at its deadline. */
   readonly spending?: PageSpending | undefined;
-  /** Gives the rows of types whose schemas parse what is read; undefined if the model has none, or the rows are for the library itself. */
+  /** Parses the rows of types with `reads: "parsed"`; undefined if the model has no such types, or the rows are for the library itself. */
   readonly parse?: ParseRow | undefined;
   /** For a plan with conditions. */
   readonly filters?: Filters | undefined;
@@ -97,17 +97,17 @@ export interface ReadRun {
 export const shapesOf = (catalog: Catalog, ids: readonly string[]): readonly Shape[] =>
   ids.map((id) => defined(catalog.shapesById[id], id));
 
-/** What a read needs to make rows of items. */
+/** What a read needs to decode items into rows. */
 export interface Reading {
   readonly session: Pick<Session, "catalog" | "tenant">;
   readonly context: CallContext;
 }
 
-/** The field by which a node is another tenant's; undefined if it is the tenant's own, or has no tenant. */
+/** The field that shows that a node belongs to another tenant; undefined if it is the tenant's own or has no tenant. */
 export const foreignField = (tenant: Row, id: Row): string | undefined =>
   Object.keys(tenant).find((field) => field in id && !sameValue(id[field], tenant[field]));
 
-// Only a program without a tenant links nodes of two tenants.
+// Only programs without a tenant link nodes of two tenants.
 const refuseCrossing = (tenant: Row, row: Row): void => {
   for (const end of [row["from"], row["to"]] as readonly Row[]) {
     const field = foreignField(tenant, end);
@@ -119,9 +119,9 @@ const refuseCrossing = (tenant: Row, row: Row): void => {
 };
 
 /**
- * The row of an item; undefined where it cannot be read and the call passes such items over.
+ * The row of an item; undefined if it cannot be read and the call skips such items.
  *
- * @throws {keys.unreadable} where the call says so
+ * @throws {keys.unreadable} with `onStray: "throw"`
  */
 export const readRow = (
   { session: { catalog, tenant }, context }: Reading,
@@ -147,31 +147,30 @@ export const readRow = (
   return row;
 };
 
-/** The items that a filtered read asks for at first: fewer would cost the same request. */
+/** Number of items that a filtered read requests first. Fewer would also take one request. */
 export const FIRST_ITEMS = 50;
-/** A filtered read asks for a little more than its hit rate calls for, so that the next page is often the last. */
+/** A filtered read requests slightly more items than its hit rate suggests, so that the next page is often the last. */
 const MARGIN = 1.2;
-/** A filtered read asks for at most so many times the items that it has read. */
+/** A filtered read requests at most this many times the items that it has read. */
 const MAX_GROWTH = 3;
-/** Beyond so many items, a page is as large as DynamoDB allows: 1 MB, whatever the items. */
+/** Beyond this number of items, a page has no limit but DynamoDB's 1 MB. */
 const MAX_ITEMS = 16_384;
 
-/** How far a read is. */
+/** The progress of a read. */
 export interface Reached {
-  /** How many rows are wanted in all, and how many were found. */
+  /** The total number of wanted rows, and the number found. */
   readonly wanted: number;
   readonly found: number;
-  /** How many items were read for them. */
+  /** The number of items read to find them. */
   readonly read: number;
 }
 
 /**
- * How many items to ask for next; undefined for as many as a page holds.
+ * The number of items to request next; undefined for a full page.
  *
- * A filtered read begins with few items. As rows fail the filter, each further page holds as many as the hit rate so
- * far calls for: at least as many as were read before, at most three times as many. It therefore reads at most four
- * times the items up to the last row that is wanted, beside the first page, in a number of requests that grows with
- * the logarithm of that.
+ * A filtered read begins with few items. Each further page has as many items as the hit rate so far suggests: at least as many as
+ * were read before, at most three times as many. After the first page it therefore reads at most four times the items up to the
+ * last wanted row, in a number of requests that grows with the logarithm of that.
  *
  * @param passes whether every item that is read is a row of the answer
  */
@@ -186,7 +185,7 @@ export const pageOf = ({ wanted, found, read }: Reached, passes: boolean): numbe
 /** True if every item that a step reads is a row of the answer. */
 export const passesAll = (plan: ReadPlan, step: QueryStep): boolean => !plan.filter && !step.discards && step.filter.length === 0;
 
-/** The key after which a Query continues behind the given item. */
+/** The key from which a Query continues after the given item. */
 export const startKeyOf = (catalog: Catalog, step: QueryStep, item: Item): Key => {
   const key: Record<string, AttributeValue> = {};
   const index = catalog.indexes.find(({ name }) => name === step.index);
@@ -201,7 +200,7 @@ export const startKeyOf = (catalog: Catalog, step: QueryStep, item: Item): Key =
 export const sortTextOf = ({ sortKey }: QueryStep, item: Item): string =>
   (sortKey === undefined ? undefined : keyTextOf(item[sortKey])) ?? "";
 
-/** The rows of a source's items: those of its shapes for which the conditions hold that are checked in memory. */
+/** The rows of a source's items: those of its shapes that satisfy the conditions checked in memory. */
 export const acceptItems = (run: ReadRun, source: number, items: readonly Item[]): Found[] => {
   const { plan, session, binding, filters } = run;
   const { catalog } = session;
@@ -227,14 +226,14 @@ export interface PartitionRead {
   start: Key | undefined;
   /** True once the last page was read. */
   done: boolean;
-  /** Items read, of which a filter may have passed over some. */
+  /** Number of items read, including those that a filter left out. */
   read: number;
 }
 
 /**
  * Begins to read a partition.
  *
- * @param partition its key, where the source's items are spread over several
+ * @param partition its key, if the source's items are spread over several partitions
  */
 export const openPartition = (run: ReadRun, source: number, partition?: string): PartitionRead => {
   const { plan, session, bindings, context, filters } = run;
@@ -246,14 +245,14 @@ export const openPartition = (run: ReadRun, source: number, partition?: string):
 
 /** How the next page of a partition is read. */
 export interface NextPage {
-  /** Items to ask for; undefined for as many as a page holds. */
+  /** Number of items to request; undefined for a full page. */
   readonly limit: number | undefined;
   /** A narrower key condition. */
   readonly narrowed?: Partial<QueryInput>;
   readonly turn?: Turn;
 }
 
-/** Reads the next page of a partition; undefined if the read's budget ended before it. The session retries what can be retried. */
+/** Reads the next page of a partition; undefined if the read's budget ended before. The session retries retryable errors. */
 export const nextPage = async (run: ReadRun, partition: PartitionRead, next: NextPage): Promise<QueryOutput | undefined> => {
   const { session, context, spending, backward } = run;
   const { limit, narrowed, turn } = next;
@@ -268,7 +267,7 @@ export const nextPage = async (run: ReadRun, partition: PartitionRead, next: Nex
   return output;
 };
 
-/** Counts the rows of a partition, at least up to the run's limit; DynamoDB counts where it can. */
+/** Counts the rows of a partition, at least up to the run's limit. DynamoDB counts them if it can check every condition. */
 export const countPartition = async (run: ReadRun, partition: PartitionRead): Promise<number> => {
   const { plan, limit: wanted } = run;
   const passes = passesAll(plan, partition.step);

@@ -28,22 +28,22 @@ export interface RecordedReading {
 /** How an entry of an index differs from the model's, with the templates of the other model where it has others. */
 type EntryGap = { readonly kind: "absent" | "leaving" } | { readonly kind: "otherwise" | "rekeyed"; readonly templates: readonly string[] };
 
-/** What the table's record has otherwise than the model. */
+/** The differences between the table's record and the model. */
 export interface Gaps {
   /**
    * Entries of indexes, as `index shape`: the record has the kind in the index by other keys, or not at all, or a migration to a
    * model without the entry has begun, whose programs do not write its keys, or to one that gives it other keys.
    */
   readonly entries: ReadonlyMap<string, EntryGap>;
-  /** Entries of indexes of which the model does not look in all shards: the end of a message. */
+  /** Index entries for which the model does not read all shards; each with the end of a message. */
   readonly shards: ReadonlyMap<string, string>;
-  /** Edges that are stored otherwise, by their shape's id: a message. */
+  /** Edges that are stored in another way, by their shape's id; each with a message. */
   readonly edges: ReadonlyMap<string, string>;
   /** Unique attributes, as `person.email`, of which nodes may lack their markers. */
   readonly unique: ReadonlyMap<string, "absent" | "leaving">;
 }
 
-/** @throws {plan.unreadForm} when items hold an attribute under a name, or in a type, that the model does not read */
+/** @throws {plan.unreadForm} if items contain an attribute under a name, or with a type, that the model does not read */
 export const checkForms = ({ catalog }: Session, { current, migration }: ModelRecord): void => {
   const ours = describeModel(catalog);
   for (const recorded of [current, migration]) {
@@ -58,7 +58,7 @@ export const checkForms = ({ catalog }: Session, { current, migration }: ModelRe
   }
 };
 
-/** The names of a kind in a model. An edge type with more or fewer types at its ends goes by another name. */
+/** The names of a kind in a model. An edge type with more or fewer types at its ends has other shape ids. */
 const namesIn = ({ catalog }: Session, { items }: ModelDescription, ours: ModelDescription, id: string): readonly string[] => {
   const keyOf = (item: ModelDescription["items"][string] | undefined): string =>
     keyAttributes(catalog.index)
@@ -84,7 +84,7 @@ const changedEntries = (session: Session, ours: ModelDescription, { current, mig
         });
         changed.set(`${index.name} ${id}`, was ? { kind: "otherwise", templates: was } : { kind: "absent" });
       } else if (migration) {
-        // A kind that the other model lacks is not written by its programs.
+        // Programs of the other model do not write a kind that it lacks.
         const names = namesIn(session, migration.model, ours, id);
         if (names.length > 0 && !isIn(migration.model, names)) changed.set(`${index.name} ${id}`, { kind: "leaving" });
         const becoming = describedEntry(migration.model, index, id);
@@ -120,7 +120,7 @@ const changedUnique = (session: Session, ours: ModelDescription, { current, migr
   for (const name of ours.unique ?? []) {
     const isIn = (model: ModelDescription): boolean => model.unique?.includes(name) === true;
     if (known && !isIn(known)) changed.set(name, "absent");
-    // Programs of a model that lacks the node type write none of its rows.
+    // Programs of a model without the node type do not write its rows.
     else if (migration && !isIn(migration.model) && namesIn(session, migration.model, ours, definitionOf(name)).length > 0)
       changed.set(name, "leaving");
   }
@@ -154,9 +154,9 @@ const changedStorage = ({ catalog }: Session, ours: ModelDescription, recorded: 
 };
 
 /**
- * What a record has otherwise than the model; undefined if nothing.
+ * The differences between a record and the model; undefined if there are none.
  *
- * @throws {plan.unreadForm} when the model is older than a renaming
+ * @throws {plan.unreadForm} if the model is older than a renaming
  */
 export const gapsOf = (session: Session, found: ModelRecord): Gaps | undefined => {
   checkForms(session, found);
@@ -218,7 +218,7 @@ const needsKeys = (
   );
 };
 
-/** What the model of a migration that has begun does with an entry. */
+/** What the target model of a running migration does with an entry. */
 const BEGUN = { leaving: "does not have it there, and whose programs do not write its keys", rekeyed: "gives it other keys there" };
 
 const FINISH = "Finish the migration: db.migrations.run({ finish: true }) or edgetable migrate run --finish.";
@@ -228,9 +228,9 @@ const UNDO = "Deploy that model; or undo the migration (edgetable migrate undo),
 /**
  * Refuses reads that rely on what the record lacks.
  *
- * @throws {plan.indexIncomplete} when old items may lack the keys of an index
- * @throws {plan.otherStorage} when the table stores edges otherwise than the model
- * @throws {plan.uniqueIncomplete} when old nodes may lack the markers of a unique attribute
+ * @throws {plan.indexIncomplete} if old items may lack the keys of an index
+ * @throws {plan.otherStorage} if the table stores edges in another way than the model
+ * @throws {plan.uniqueIncomplete} if old nodes may lack the markers of a unique attribute
  */
 export const refuseGaps = ({ catalog }: Session, gaps: Gaps, { steps, marker, anyOrder = false }: RecordedReading): void => {
   const reserved = marker && gaps.unique.get(`${marker.node}.${marker.attribute}`);

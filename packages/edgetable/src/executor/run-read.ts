@@ -44,7 +44,7 @@ import type { RecordedReading } from "./record-gaps.ts";
 import type { CallContext, Session } from "./session.ts";
 
 const readBudgets = loadOnce(async () => import("./read-budget.ts"));
-/** Sharded indexes have code of their own, which is loaded by the first read of one. */
+/** The code for sharded indexes is loaded by the first read of one. */
 const merging = loadOnce(async () => import("./merge-partitions.ts"));
 
 const filtersOf = ({ filter, sources }: ReadPlan): Filters | Promise<Filters> | undefined => {
@@ -57,10 +57,10 @@ const byMarker = loadOnce(async () => import("./read-by-marker.ts"));
 /** Sessions that know that the table's record has all of their model. */
 const knowing = new WeakSet<Session>();
 
-/** Ids of shapes that the record has otherwise, by the sessions that have read it. */
+/** Ids of shapes that differ in the record, by the session that has read it. */
 const doubting = new WeakMap<Session, ReadonlyMap<string, unknown>>();
 
-/** Notes that a session's table has every index entry, every copy and every marker of the model. */
+/** Records that a session's table has all index entries, copies and markers of the model. */
 export const noteComplete = (session: Session): void => void knowing.add(session);
 
 /**
@@ -116,13 +116,13 @@ export interface ReadRequest {
   /** The largest number of rows to return, 1 or more; undefined for all. */
   readonly limit?: number | undefined;
   readonly from?: Position | undefined;
-  /** What the Queries of a page may take. At its end, or at the deadline, the page is short and can be continued. */
+  /** The budget of the Queries of a page. When it is used up, or at the deadline, the page is short and can be continued. */
   readonly budget?: ReadBudget | undefined;
-  /** For a plan that adds nodes which their ids do not place. */
+  /** For a plan that adds nodes whose keys do not follow from their ids. */
   readonly findNode?: FindNode;
-  /** Parses rows for the caller. What the library reads for itself are rows as they are stored. */
+  /** Parses rows for the caller. Rows that the library reads for itself stay as stored. */
   readonly parse?: ParseRow | undefined;
-  /** True if the rows are wanted in any order: then an index whose order is not complete will do. */
+  /** True if the order of the rows does not matter, so that an index with an incomplete order can be read. */
   readonly anyOrder?: boolean;
   /** True if the conditions contradict each other, so that nothing is sent. */
   readonly empty?: boolean;
@@ -140,7 +140,7 @@ const readGets = async (run: ReadRun, step: GetStep, rows: readonly Row[]): Prom
     if (!item || isExpired(catalog, item, context.livingAt)) return;
     const shape = shapeOf(catalog, shapes, item);
     const row = shape && readRow(run, [shape, item]);
-    // If the key names only one end, the edge that is there may lead elsewhere.
+    // If the key names only one end, the item may be an edge to another node.
     if (!row || !shape.unkeyed.every((path) => sameValue(valueAt(row, path), valueAt(askedRow, path)))) return;
     const given = run.parse ? run.parse({ shape, row, item }, step) : row;
     if (given) found.push({ shape, row: given, item, source: 0 });
@@ -161,7 +161,7 @@ const readGets = async (run: ReadRun, step: GetStep, rows: readonly Row[]): Prom
   return { found, next: undefined };
 };
 
-/** Reads one source until there are enough rows: a page that a filter leaves short, or empty, is not the last one. */
+/** Reads one source until there are enough rows. A page that is short or empty because of a filter need not be the last one. */
 const readSource = async (run: ReadRun, source: number, from: Key | undefined): Promise<Rows> => {
   const { plan, backward, limit: wanted, spending } = run;
   const partition = openPartition(run, source);
@@ -184,7 +184,7 @@ const readSource = async (run: ReadRun, source: number, from: Key | undefined): 
   }
 };
 
-/** Reads the sources of a plan one after the other, until there is enough. */
+/** Reads the sources of a plan one after the other, until there are enough rows. */
 const readSources = async (run: ReadRun, from: Position): Promise<Rows> => {
   const { plan, limit, backward } = run;
   const sources = plan.sources as readonly QueryStep[];
@@ -196,7 +196,7 @@ const readSources = async (run: ReadRun, from: Position): Promise<Rows> => {
     if (!one) return { found, next: undefined, begun };
     const rest = found.length === 0 || limit === undefined ? run : { ...run, limit: limit - found.length };
     const place = source === from.source ? from : { source, key: undefined, backward };
-    // A page in the one shard of a known id merges too: the next page continues after the shards have grown.
+    // A page in the single shard of a known id is merged as well, so that the next page can continue after the shards have grown.
     const isSharded = one.partition.parts.some((part) => part.kind === "field" && part.format.kind === "shard");
     const part =
       one.scatter !== undefined || (rest.limit !== undefined && isSharded)
@@ -251,14 +251,14 @@ const hydrate = async (run: ReadRun, found: readonly Found[], findNode: FindNode
   }
 };
 
-/** Ids of the nodes that edges lead to and that have no item. */
+/** Ids of nodes without an item to which edges lead. */
 export const missingOf = ({ hydrate: step }: ReadPlan, found: readonly Found[]): readonly unknown[] => {
   const missing: unknown[] = [];
   if (step) for (const one of found) if (one.node === undefined) missing.push(one.row[endOf(step, one)]);
   return missing;
 };
 
-/** Runs a read plan: what `explain` shows, in that order. Rows of a backward page come in forward order. */
+/** Runs a read plan: the requests that `explain` shows, in that order. The rows of a backward page are returned in forward order. */
 export const runRead = (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> =>
   request.empty
     ? Promise.resolve({ found: [], next: undefined })
@@ -266,7 +266,7 @@ export const runRead = (session: Session, request: ReadRequest, context: CallCon
         readAll(session, request, context),
       );
 
-/** The same, without a look at the table's record. */
+/** The same, without checking the table's record. */
 export const readAll = async (session: Session, request: ReadRequest, context: CallContext): Promise<Rows> => {
   const { plan, binding, bindings, limit } = request;
   if (plan.marker) {
@@ -320,7 +320,7 @@ const countSource = async (run: ReadRun, source: number): Promise<number> => {
   return (await readSource(run, source, undefined)).found.length;
 };
 
-/** Counts what a plan would read, no further than its limit. */
+/** Counts the rows that a plan would read, up to its limit. */
 export const runCount = (session: Session, request: ReadRequest, context: CallContext): Promise<number> =>
   request.empty
     ? Promise.resolve(0)

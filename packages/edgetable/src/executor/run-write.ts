@@ -39,7 +39,7 @@ const without = (row: Row, fields: readonly string[]): Row => {
   return rest;
 };
 
-// A schema may turn a value into none: the field is removed then.
+// A schema may turn a value into undefined; the field is then removed.
 const validateSet = (schema: AnySchema, changes: Changes, what: string, whole: boolean): Maybe<Changes> => {
   let given = changes.set;
   if (changes.remove.length > 0) {
@@ -96,8 +96,7 @@ const validateChange = (
 };
 
 /**
- * The write with its values as the schema gives them back, a promise only where a schema is
- * asynchronous.
+ * The write with the values that the schema returns; a promise only if a schema is asynchronous.
  *
  * @throws {schema.invalidValue}
  */
@@ -137,7 +136,7 @@ export interface FailedWrite {
   readonly current: Row | undefined;
 }
 
-/** How writes that belong together ended: all happened, or none. */
+/** The result of writes that belong together: either all happened, or nothing. */
 export type WriteResult =
   | {
       readonly ok: true;
@@ -154,7 +153,7 @@ type Failed = WriteResult & { readonly ok: false };
 type Ready = WritePlan & { readonly kind: "ready" };
 type Needs = WritePlan & { readonly kind: "needs" };
 
-// Racing writers back off from each other; past this many tries the caller should know.
+// Racing writers back off. After this many tries, the caller gets an error.
 const TRIES = 30;
 const PAUSES = { baseDelay: 10, maxDelay: 1000 };
 
@@ -173,28 +172,28 @@ interface WriteCall {
   readonly context: CallContext;
 }
 
-// The write happened: a row that cannot be read is left out, and is not an error.
+// The write happened, so a row that cannot be read is omitted instead of throwing an error.
 const readableRow = ({ session, context }: WriteCall, shape: Shape, item: Item): Row | undefined =>
   readRow({ session, context: { ...context, reading: { unknown: context.reading?.unknown, onStray: "skip" } } }, [shape, item]);
 
-/** One sending of a plan. */
+/** A plan that is being sent. */
 interface Sending extends WriteCall {
   readonly plan: Ready;
   readonly encoded: EncodedWrite;
   readonly started: number;
 }
 
-/** An item whose condition refused the write, and what DynamoDB found there. */
+/** An item whose condition failed, and the item that DynamoDB found. */
 interface Refusal {
   readonly planned: PlannedItem;
   readonly found: Item | undefined;
 }
 
-/** The result of a write that conditions refused. The next plan goes by the items that were not as they were read. */
+/** The result of a write whose conditions failed. The next plan uses the items that had changed. */
 const refused = (sending: Sending, refusals: readonly Refusal[], error: EdgetableError): Failed => {
   const { session, context, plan, encoded, started } = sending;
   const { catalog, effects } = session;
-  // DynamoDB charges a failed condition and does not say how much.
+  // DynamoDB charges for a failed condition, but does not report how much.
   let writeUnits = 0;
   for (const { item } of plan.items) writeUnits += unitsOf(item.shape?.bytes ?? ASSUMED_BYTES, plan.atomic.kind === "transaction");
   const attempts = Number(error.details["attempts"] ?? 1);
@@ -211,7 +210,7 @@ const refused = (sending: Sending, refusals: readonly Refusal[], error: Edgetabl
     const isHidden = failure.reason === "endMissing" || failure.reason === "notFound";
     const isShown = !isHidden && found && shape && isOfShape(catalog, shape, found);
     const current = isShown ? readableRow(sending, shape, found) : undefined;
-    // The writes that set the condition have failed; if that is not known, all that share the item.
+    // The writes that set the condition have failed. If these are not known, all writes that share the item have.
     const { writes, asked = [] } = planned;
     const text = exactText(failure);
     const setters = asked.filter(({ failures }) => failures.some((one) => exactText(one) === text)).map(({ write }) => write);
@@ -226,7 +225,7 @@ const STATES: Readonly<Record<FoundItem, string>> = {
   absent: "The item is not there: it never was, or another call deleted it",
 };
 
-/** The error of a lost answer after which nothing tells whether this call or another one made the write. */
+/** The error after a lost response, if it cannot be determined whether this call or another one made the write. */
 const ambiguous = (cause: EdgetableError, found?: FoundItem): EdgetableError =>
   new EdgetableError(
     "execute.ambiguous",
@@ -260,7 +259,7 @@ const sendSingle = async (session: Session, plan: Ready, context: CallContext): 
   const encoded = encodeSingle(targetOf(session, filters), item as Parameters<typeof encodeSingle>[1]);
   const sending: Sending = { session, context, plan, encoded, started: session.effects.now() };
   const done = (attributes: Item | undefined): WriteResult => {
-    // What DynamoDB answers holds what other writers changed since the item was read.
+    // The returned item includes changes of other writers since it was read.
     const row = attributes && item.shape ? readableRow(sending, item.shape, attributes) : plan.rows[0];
     const { atomic, created } = plan;
     return created ? { ok: true, rows: [row], atomic, created } : { ok: true, rows: [row], atomic };
@@ -307,15 +306,15 @@ const sendTransaction = async (session: Session, plan: Ready, context: CallConte
   }
 };
 
-/** Plans a write from what was read so far, and from the rows that a schema has passed. */
+/** Plans a write from the items read so far and the rows that a schema has accepted. */
 export type WritePlanner = (images: Images, rows?: ValidRows) => WritePlan;
 
 const loadReader = loadOnce(async () => import("./read-images.ts"));
 
 /**
- * Reads and validates what a plan needs, in rounds: a read may show that another is needed (a found item, then its markers).
+ * Reads and validates what a plan needs, in rounds, because a read may show that another one is needed (an item, then its markers).
  *
- * @throws {schema.invalidValue} for a row that is made from what was read and does not fit its schema
+ * @throws {schema.invalidValue} for a row that is made from read items and does not fit its schema
  */
 const planReading = async (
   { session, context }: WriteCall,
@@ -340,12 +339,12 @@ const planReading = async (
 const NOTHING: Images = Object.freeze({});
 
 /**
- * Carries out what a planner plans: reads what the plan needs, writes on condition that it is unchanged, and
- * plans again from the items that refused the write when it is not.
+ * Runs the plans of a planner: reads the items that a plan needs, writes on condition that they are unchanged, and otherwise plans
+ * again from the changed items.
  *
- * @param read what the caller has read already, by the needs' ids
- * @throws {execute.conflict} when other writers changed the items in every attempt
- * @throws {execute.ambiguous} when the answer to an attempt was lost and nothing tells whether it took effect
+ * @param read items that the caller has already read, by the needs' ids
+ * @throws {execute.conflict} if other writers changed the items in every attempt
+ * @throws {execute.ambiguous} if the response to an attempt was lost and it cannot be determined whether it took effect
  */
 export const runPlanned = async (
   session: Session,
@@ -366,13 +365,13 @@ export const runPlanned = async (
     else result = await (plan.atomic.kind === "item" ? sendSingle : sendTransaction)(session, plan, context);
     if (result.ok) return result;
     const lasting = result.failed.filter(({ failure }) => failure.reason !== "staleRead");
-    // What is not there needs no second look at what goes with it.
+    // If the item does not exist, its other conditions need not be checked again.
     const isFinal = lasting.length === result.failed.length || lasting.some(({ failure }) => failure.reason === "notFound");
     if (isFinal) return { ok: false, failed: lasting };
-    // What showed a guess to be wrong is kept, or the next plan would guess again.
+    // The items that disproved a guess are kept, because otherwise the next plan would guess again.
     guessed ||= result.failed.some(isGuess);
     known = guessed ? { ...known, ...result.images } : (result.images ?? NOTHING);
-    // A guess that fails costs a request, and no pause.
+    // A wrong guess costs a request, but needs no pause.
     if (attempt === 0 && result.failed.every(isGuess)) continue;
     if (!(await backOff(session.effects, PAUSES, attempt, context))) break;
   }
@@ -382,7 +381,7 @@ export const runPlanned = async (
   });
 };
 
-/** Carries out a plan that was made from what the caller has read: if the items have changed since, the write fails. */
+/** Runs a plan that was made from items that the caller has read. If they have changed since, the write fails. */
 export const runOnce = (session: Session, planner: () => WritePlan, context: CallContext): Promise<WriteResult> => {
   let isPlanned = false;
   const once: WritePlanner = () => {

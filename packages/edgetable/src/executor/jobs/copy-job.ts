@@ -9,22 +9,22 @@ import { type Job, type JobFacts, type Lease, takeLease } from "./job-store.ts";
 import { newRun, type Run, runJob, step, waitIn } from "./run-job.ts";
 import { defined } from "../../util/invariant.ts";
 
-/** How copies are changed by a job. */
+/** Options of a job that changes copies. */
 export interface CopySettings {
-  /** Milliseconds after which an index is assumed to show everything that was written before. */
+  /** Milliseconds until an index is assumed to show all earlier writes. */
   readonly indexLag: number;
   /** Milliseconds for which a lease is valid. */
   readonly lease: number;
   readonly signal: AbortSignal | undefined;
-  /** Time after which nothing more is begun; the job can then be resumed. */
+  /** Time (as `Effects.now` returns it) after which no step begins; the job can then be resumed. */
   readonly deadline: number;
 }
 
-/** A job that changes the copies of a node's attributes, and how far it has come. */
+/** A job that changes the copies of a node's attributes, and its progress. */
 export interface CopyJob extends Run {
   readonly id: string;
   readonly settings: CopySettings;
-  /** Edges and parts that were refreshed, by earlier runs too; those that two passes refreshed count twice. */
+  /** Refreshed edges and parts, including those of earlier runs. An edge refreshed in two passes counts twice. */
   items: number;
   /** Items that this process has refreshed for the job, which its second pass leaves out. */
   readonly done: Set<string>;
@@ -62,7 +62,7 @@ const fanOutOf = (catalog: Catalog, { facts }: Job): FanOut => {
 const changeCopies = async (job: CopyJob, lease: Lease, position: { value: Position | undefined }): Promise<void> => {
   const { session, settings } = job;
   const found = fanOutOf(session.catalog, lease.job);
-  // An index may not show an edge that was linked before the source changed: it is read once more after its lag.
+  // An index may not show an edge yet that was linked before the source changed, so it is read once more after its lag.
   const passes = lagsBehind(session.catalog, found) ? 2 : 1;
   const fanOut = passes > 1 ? { ...found, done: job.done } : found;
   for (; job.pass <= passes; job.pass++) {
@@ -84,7 +84,7 @@ export interface CopiesChanged {
   readonly cost: Cost;
 }
 
-/** Runs the job from where it was saved. */
+/** Runs the job from its saved position. */
 const runOnce = async (job: CopyJob): Promise<CopiesChanged> => {
   const { session, id, settings } = job;
   const request = { id, kind: "copy", duration: settings.lease, facts: {}, resumes: true } as const;
@@ -108,20 +108,20 @@ const runOnce = async (job: CopyJob): Promise<CopiesChanged> => {
 };
 
 /**
- * Changes the copies of a node's attributes on all its edges of a type, or its parts of one kind: each is read, then its
- * source, and written on condition that it has not been refreshed since it was read. Late and repeated runs change nothing that is newer.
+ * Changes the copies of a node's attributes on all its edges of a type, or its parts of one kind: each is read, then its source,
+ * and written on condition that it has not been refreshed since it was read. Late and repeated runs do not overwrite newer values.
  *
  * @throws {job.busy} while another process runs it
- * @throws {job.notFound} when it has ended
+ * @throws {job.notFound} if it has ended
  */
 export const runCopyJob = (job: CopyJob): Promise<CopiesChanged> => job.track(runOnce(job));
 
-/** Milliseconds between two looks at a job that another process runs. */
+/** Milliseconds between two checks of a job that another process runs. */
 const LOOK = 500;
 
 /**
- * Waits until a job that a write has just begun has ended. This process runs it, and takes it again where it has lost its lease;
- * while another process has it, this one looks again and again.
+ * Waits until a job that a write has just begun has ended. This process runs it, and takes it again if it lost its lease. While
+ * another process runs it, this one checks repeatedly.
  *
  * @throws {execute.aborted} {execute.timeout}
  */

@@ -43,23 +43,23 @@ import {
 import { newRun, type Run, runJob, step, waitIn } from "./run-job.ts";
 import { findAll, passesOver, readsCrossing, type Removal, removeAll, removeCrossing, sweepPage } from "./sweep.ts";
 
-/** How a node is deleted with everything that goes with it. */
+/** Options of deleting a node with its parts and cascading edges. */
 export interface DeletionSettings {
-  /** Milliseconds after which an index is assumed to show everything that was written before. */
+  /** Milliseconds until an index is assumed to show all earlier writes. */
   readonly indexLag: number;
   /** Milliseconds for which a lease is valid. */
   readonly lease: number;
   readonly signal: AbortSignal | undefined;
-  /** Time after which nothing more is begun; the job can then be resumed. */
+  /** Time (as `Effects.now` returns it) after which no step begins; the job can then be resumed. */
   readonly deadline: number;
   readonly onProgress: ((progress: DeletionProgress) => void) | undefined;
 }
 
-/** How far a deletion has come. */
+/** The progress of a deletion. */
 export interface DeletionProgress {
-  /** Edges and parts removed in this run. */
+  /** Number of edges and parts removed in this run. */
   readonly items: number;
-  /** Times that everything was looked for. */
+  /** Number of sweeps over everything that belongs to the node. */
   readonly sweeps: number;
   readonly requests: number;
   readonly writeUnits: number;
@@ -80,7 +80,7 @@ export interface Deletion extends Run {
   removedBefore: number;
   items: number;
   sweeps: number;
-  /** True if edges to other tenants' nodes stay, because this connection may not write what they take with them. */
+  /** True if edges to other tenants' nodes stay, because this connection may not write the items that change with them. */
   leavesCrossing: boolean;
 }
 
@@ -88,7 +88,7 @@ export interface Deletion extends Run {
 const deletionId = (catalog: Catalog, { name, id }: DeleteWrite): string =>
   jobIdFrom(`delete ${name} ${ownerText(defined(catalog.ends[name], "node"), id)}`);
 
-/** Opens the deletion of a node with everything that goes with it. */
+/** Opens the deletion of a node with its parts and cascading edges. */
 export const openDeletion = (
   session: Session,
   write: DeleteWrite,
@@ -111,13 +111,13 @@ export const openDeletion = (
   leavesCrossing: false,
 });
 
-// A key says by its format that a field is a date; the option `dates` need not name it.
+// The format in a key shows that a field is a date, so the option `dates` need not name it.
 type IdValue = AttributeValue | { readonly D: number };
 
 /**
  * Opens the deletion that a job in the table has begun.
  *
- * @throws {job.mismatch} when the model has no such node
+ * @throws {job.mismatch} if the model has no such node
  */
 export const reopenDeletion = (session: Session, { id: job, facts }: Job, settings: DeletionSettings): Deletion => {
   const name = String(facts["node"]);
@@ -151,7 +151,7 @@ export const progressOf = ({ items, sweeps, cost }: Deletion): DeletionProgress 
 const resultOf = ({ cost }: Deletion, result: WriteResult): DeletionResult =>
   result.ok ? { ok: true, row: result.rows[0], atomic: result.atomic, cost } : { ok: false, failed: result.failed, cost };
 
-/** Writes that begin with the node: of several items of its id, the one that has not expired is meant. */
+/** Writes that begin with the node. If several items have its id, the one that has not expired is used. */
 const planOfNode = (
   { session }: Deletion,
   plan: (images: Images) => WritePlan,
@@ -161,7 +161,7 @@ const planOfNode = (
 
 const TRIES_AT_ONCE = 3;
 
-/** A part that takes edges along, as a sweep finds it. */
+/** A part whose edges are deleted with it, as a sweep finds it. */
 interface FoundPart {
   readonly kind: PartCascade;
   readonly key: Key;
@@ -171,7 +171,7 @@ interface FoundPart {
 const foundParts = (kind: PartCascade, removals: readonly Removal[]): readonly FoundPart[] =>
   removals.map(({ key, write }) => ({ kind, key, write: { ...(write as DeleteWrite), edges: "unchecked" } }));
 
-/** Marks a part as the node is: nothing more is linked to it. One that is gone stays gone. */
+/** Marks a part like the node, so that nothing more is linked to it. A part that was removed is not created again. */
 const markPart = async ({ session }: Deletion, job: string, { key }: FoundPart, context: CallContext): Promise<void> => {
   const changes = { set: { [DELETING]: { S: job } }, remove: [], add: {}, append: {} };
   const item = { kind: "update", key, terms: [{ kind: "present", failure: { reason: "notFound" } }], shape: undefined, changes } as const;
@@ -194,14 +194,14 @@ const eachPage = async (
   } while (from !== undefined);
 };
 
-/** Visits the node's parts that take edges along. */
+/** Visits the node's parts whose edges are deleted with them. */
 const eachPart = async (deletion: Deletion, visit: (parts: readonly FoundPart[]) => Promise<void>): Promise<void> => {
   for (const kind of deletion.plan.parts) await eachPage(deletion, kind.found, (removals) => visit(foundParts(kind, removals)));
 };
 
 /**
- * Of a tenant's connection: removes the edges to other tenants' nodes that sweeps have passed over. Only a program without a
- * tenant links such edges.
+ * For a tenant's connection: removes the edges to other tenants' nodes that sweeps have skipped. Only programs without a tenant
+ * create such edges.
  */
 const removePassedOver = async (deletion: Deletion, sweeps: readonly Sweep[], { met }: Crossing): Promise<number> => {
   let found = 0;
@@ -220,7 +220,7 @@ const removePassedOver = async (deletion: Deletion, sweeps: readonly Sweep[], { 
   return found;
 };
 
-/** Removes what sweeps find, edges to other tenants' nodes last. Gives how many items there were. */
+/** Removes what sweeps find, edges to other tenants' nodes last. Returns the number of items. */
 const removeFound = async (deletion: Deletion, sweeps: readonly Sweep[]): Promise<number> => {
   let found = 0;
   const crossing = passesOver();
@@ -236,7 +236,7 @@ const removeFound = async (deletion: Deletion, sweeps: readonly Sweep[]): Promis
   return found + (await removePassedOver(deletion, sweeps, crossing));
 };
 
-/** Removes the edges of a marked part; the part itself once there are none. Gives how many items it found. */
+/** Removes the edges of a marked part, and the part itself once it has no edges. Returns the number of items found. */
 const removePart = async (deletion: Deletion, job: string, part: FoundPart): Promise<number> => {
   const found = await removeFound(deletion, cascadeAt(part.kind, part.write.id));
   if (found > 0) return found;
@@ -245,18 +245,18 @@ const removePart = async (deletion: Deletion, job: string, part: FoundPart): Pro
   const result = await step(deletion, (context) =>
     runPlanned(session, (images) => planPartEnding(session.catalog, ending, images), context),
   ).catch((error: unknown) => {
-    // An answer was lost. A part that is gone is gone, whichever attempt or process removed it.
+    // A response was lost. If the part is gone, it does not matter which attempt or process removed it.
     if (isEdgetableError(error, "execute.ambiguous") && error.details["found"] !== undefined)
       return { ok: error.details["found"] === "asWritten" };
     throw error;
   });
   if (result.ok) deletion.items++;
-  // Written anew since it was marked: edges may lead to it again.
+  // The part was written again after it was marked, so edges may lead to it again.
   else await step(deletion, (context) => markPart(deletion, job, part, context));
   return 1;
 };
 
-/** Finds everything that goes with the node; undefined if it is more than fits into one transaction with it. */
+/** Finds everything that is deleted with the node; undefined if it does not fit into one transaction with it. */
 const findEverything = async (deletion: Deletion, given: CallContext): Promise<readonly Removal[] | undefined> => {
   const { session, plan } = deletion;
   const atMost = TRANSACTION_ITEMS - 1;
@@ -281,7 +281,7 @@ const findEverything = async (deletion: Deletion, given: CallContext): Promise<r
   return all.size > atMost ? undefined : [...all.values()];
 };
 
-/** Deletes everything in one transaction. Gives undefined if it is too much for one, or keeps changing. */
+/** Deletes everything in one transaction. Returns undefined if it does not fit into one, or keeps changing. */
 const deleteAtOnce = async (
   deletion: Deletion,
   transact: (removals: readonly Removal[]) => Promise<WriteResult>,
@@ -293,7 +293,8 @@ const deleteAtOnce = async (
     try {
       const result = await transact(removals);
       if (result.ok) deletion.items += removals.length;
-      // Only the node's own failure is final. After another failure, an item was removed in between: read again.
+      // Only a failure of the node itself is final. Any other failure means that an item was removed in between, so everything is
+      // read again.
       if (result.ok || result.failed.some(({ write }) => write === 0)) return result;
     } catch (error) {
       if (isEdgetableError(error, "request.transactionTooLarge")) return undefined;
@@ -305,7 +306,10 @@ const deleteAtOnce = async (
 
 const PARTS_AT_ONCE = 16;
 
-/** Removes what goes with the node, page by page, until a sweep finds nothing: then the indexes show everything that preceded the mark. */
+/**
+ * Removes the node's parts and edges, page by page, until a sweep finds nothing. Then the indexes show everything that was written
+ * before the mark.
+ */
 const sweepUntilEmpty = async (deletion: Deletion, job: string): Promise<void> => {
   for (;;) {
     deletion.sweeps++;
@@ -321,7 +325,7 @@ const sweepUntilEmpty = async (deletion: Deletion, job: string): Promise<void> =
   }
 };
 
-/** Takes the mark of a deletion off the counters of a node that stays. */
+/** Removes the mark of a deletion from the counters of a node that stays. */
 const unmarkCounters = async (
   session: Session,
   { write, job }: { readonly write: DeleteWrite; readonly job: string },
@@ -351,15 +355,15 @@ const waitForIndex = async (deletion: Deletion): Promise<void> => {
 };
 
 /**
- * Does what is left of a marked node's deletion.
+ * Completes the deletion of a marked node.
  *
- * @param images the node as it was read to mark it, so that it need not be read again
+ * @param images the node as read before marking it, so that it is not read again
  */
 const deleteMarked = async (deletion: Deletion, lease: Lease, images?: Images): Promise<DeletionResult> => {
   const { session, write } = deletion;
   const job = { id: lease.job.id, key: lease.key, holder: lease.holder };
-  // The transaction checks and deletes the job's item itself. No lease is asked for: if the answer is lost, a renewal finds
-  // no job any more, and the request must still be repeated to learn how it ended.
+  // The transaction checks and deletes the job's item itself. The request does not require a valid lease: if its response is lost,
+  // a renewal no longer finds the job, but the request must still be repeated to find out its outcome.
   const end = async (along: readonly Removal[]): Promise<WriteResult> => {
     const isMarked = (one: LogicalWrite): boolean => one.kind === "delete" && deletion.plan.parts.some(({ part }) => part === one.name);
     const parts = along.flatMap((one) => (isMarked(one.write) ? [one.key] : []));
@@ -382,7 +386,7 @@ const deleteMarked = async (deletion: Deletion, lease: Lease, images?: Images): 
   await waitForIndex(deletion);
   const atOnce = deletion.items === 0 ? await deleteAtOnce(deletion, end) : undefined;
   if (atOnce?.ok) return resultOf(deletion, atOnce);
-  // Also if the node was written again meanwhile: the edges of the old one are removed.
+  // Also if the node was written again in the meantime, because the edges of the old one are removed.
   await sweepUntilEmpty(deletion, job.id);
   const last = atOnce ?? (await end([]));
   const items = deletion.items + (last.ok ? deletion.removedBefore : 0);
@@ -424,18 +428,18 @@ const markNode = async (deletion: Deletion): Promise<{ readonly marked: WriteRes
   try {
     return { marked: await step(deletion, (context) => planOfNode(deletion, plan, context)), lease, read };
   } catch (error) {
-    // The mark may have been made all the same: release the lease, so that another deletion need not wait for it.
+    // The mark may have been made nevertheless. Release the lease, so that another deletion need not wait for it.
     await releaseLease(session, lease, lease.job.facts);
     throw error;
   }
 };
 
-/** A mark whose job has ended belongs to a node that is gone by then; one that is met so often was left without its job. */
+/** A mark whose job has ended normally belongs to a deleted node. A mark that is found this many times has lost its job. */
 const MARKS_WITHOUT_JOB = 3;
 
 /**
- * Refuses a deletion that could not read what goes with the node, before anything is written: a mark and a job would be left for
- * others to end.
+ * Refuses a deletion that may not read the node's parts and edges, before anything is written. Otherwise a mark and a job would
+ * remain.
  */
 const checkReads = async (deletion: Deletion): Promise<void> => {
   const { sweeps, parts } = deletion.plan;
@@ -448,7 +452,7 @@ const deleteNode = async (deletion: Deletion): Promise<DeletionResult> => {
   const { session, write, plan, id } = deletion;
   const { catalog } = session;
   if (!plan.marks) {
-    // Nothing asks for a node whose parts neither check nor change it: it needs no mark.
+    // If the node's parts neither check nor change it, no write depends on the node, so it needs no mark.
     const result = await deleteAtOnce(deletion, (removals) =>
       step(deletion, (context) =>
         planOfNode(deletion, (images) => planWrites(catalog, [write, ...removals.map((one) => one.write)], images), context),
@@ -472,7 +476,7 @@ const deleteNode = async (deletion: Deletion): Promise<DeletionResult> => {
         details: { job: failure.job },
       });
     try {
-      // A new job would remove what belongs to the node's successor, if the deletion ended since its mark was read.
+      // If the deletion ended after its mark was read, a new job would remove the edges of a new node with the same id.
       return await resume(deletion, failure.job, attempt < MARKS_WITHOUT_JOB);
     } catch (error) {
       if (attempt >= MARKS_WITHOUT_JOB || !isEdgetableError(error, "job.notFound")) throw error;
@@ -481,11 +485,11 @@ const deleteNode = async (deletion: Deletion): Promise<DeletionResult> => {
 };
 
 /**
- * Runs a deletion: in one transaction if everything fits, else as a job.
+ * Runs a deletion, in one transaction if everything fits, else as a job.
  *
- * @param resumes whether the job must exist already
+ * @param resumes true if the job must exist already
  * @throws {job.busy} while another process runs it
- * @throws {job.notFound} when a job to be resumed has ended
+ * @throws {job.notFound} if a job to resume has ended
  */
 export const runDeletion = (deletion: Deletion, resumes: boolean): Promise<DeletionResult> =>
   deletion.track(resumes ? resume(deletion, deletion.id, true) : deleteNode(deletion));

@@ -22,14 +22,14 @@ export type JobFacts = Readonly<Record<string, string | number>>;
 export interface Job {
   readonly id: string;
   readonly kind: JobKind;
-  /** Whether a process is running it, as far as its lease tells. */
+  /** True if a process is running it, according to its lease. */
   readonly running: boolean;
   /**
-   * Milliseconds since 1970 until which the lease is valid: as its holder wrote, or until nobody has renewed it for its duration
-   * since this process saw it first, if that is earlier.
+   * The end of the lease in milliseconds since 1970: the time that its holder wrote or, if earlier, the time at which it has not
+   * been renewed for its whole duration since this process first saw it.
    */
   readonly leasedUntil: number;
-  /** How often it was begun or resumed. */
+  /** How many times it was begun or resumed. */
   readonly runs: number;
   readonly facts: JobFacts;
 }
@@ -41,7 +41,7 @@ export interface Lease {
   readonly holder: string;
   /** Milliseconds for which each renewal is valid. */
   readonly duration: number;
-  /** When it expires, as of the last renewal; 0 once it is lost. */
+  /** Time (as `Effects.now` returns it) at which it expires, as of the last renewal; 0 once it is lost. */
   until: number;
 }
 
@@ -52,13 +52,13 @@ export interface LeaseRequest {
   readonly duration: number;
   /** Facts of a job that begins; an existing job keeps its own. */
   readonly facts: JobFacts;
-  /** Whether the job must exist already. */
+  /** True if the job must exist already. */
   readonly resumes: boolean;
 }
 
 /**
  * A context for a job's bookkeeping: it is neither aborted with the job nor charged to it. It does not wait for the job's own
- * requests: hundreds of them before a slow or throttled table would let the lease run out.
+ * requests: if hundreds of them were queued for a slow or throttled table, the lease would expire.
  */
 export const bookkeeping = (session: Session, milliseconds: number): CallContext => ({
   meter: new Meter(),
@@ -85,7 +85,7 @@ interface Sighting {
 
 const sightings = new WeakMap<Session["effects"], Map<string, Sighting>>();
 
-/** Leases of jobs that have ended are forgotten now and then. */
+/** Leases of ended jobs are removed from time to time. */
 const MOST_SIGHTINGS = 1000;
 
 const seenBy = ({ effects }: Session): Map<string, Sighting> => {
@@ -94,13 +94,16 @@ const seenBy = ({ effects }: Session): Map<string, Sighting> => {
   return seen;
 };
 
-/** The text that names a holder ends with the duration of its lease. */
+/** The text that identifies a holder ends with the duration of its lease. */
 const holderName = (token: string, duration: number): string => `${token} ${duration}`;
 
-/** When a lease is out that nobody renews, by the clock of this process; never for one of an earlier build, which tells no duration. */
+/**
+ * The time by this process's clock at which a lease expires unless it is renewed; never for a lease of an earlier build, which does
+ * not contain its duration.
+ */
 const outAt = ({ holder, since }: Sighting): number => since + Number(holder.split(" ")[1] ?? Number.POSITIVE_INFINITY);
 
-/** Notes a lease, and tells until when it is valid. The holder's clock may be ahead. */
+/** Records a lease and returns until when it is valid. The holder's clock may be ahead. */
 const watchLease = (session: Session, item: Item, id: string): number => {
   const [holder, until] = [textIn(item[HOLDER]), numberIn(item[UNTIL])];
   const seen = seenBy(session);
@@ -113,7 +116,7 @@ const watchLease = (session: Session, item: Item, id: string): number => {
   return Math.max(0, Math.min(until, outAt(known)));
 };
 
-/** A lease that is valid by its holder's clock, and that nobody has renewed for its duration as this process has watched it. */
+/** A lease that is valid by its holder's clock but has not been renewed for its whole duration while this process watched it. */
 const abandonedLease = (session: Session, id: string): Sighting | undefined => {
   const known = seenBy(session).get(`${session.catalog.table} ${id}`);
   const now = session.effects.now();
@@ -142,7 +145,7 @@ const notFound = (id: string): EdgetableError =>
 /**
  * Finds a job by its id.
  *
- * @throws {job.notFound} when it ended, or was never begun
+ * @throws {job.notFound} if it has ended or never began
  */
 export const findJob = async (session: Session, id: string): Promise<Job> => {
   const key = systemKeyItem(session.catalog, jobState(id));
@@ -205,12 +208,12 @@ const encode = (session: Session, step: UpdateStep | DeleteStep): UpdateItemInpu
 const isOurs = ({ holder }: Lease) => ({ kind: "equals", attribute: HOLDER, value: { S: holder }, failure: FAILED }) as const;
 
 /**
- * Takes a job's lease if no process holds it: its time is over by this process's clock, or nobody has renewed it for its duration
- * while this process has looked at it again and again. Of a holder whose clock is ahead, the second is the earlier one.
+ * Takes a job's lease if no process holds it. A lease is free if it has expired by this process's clock, or if it was not renewed
+ * for its whole duration while this process watched it. If the holder's clock is ahead, the second happens earlier.
  *
  * @throws {job.busy} while another process holds it
- * @throws {job.mismatch} when the name belongs to a job of another kind
- * @throws {job.notFound} when it is to be resumed and does not exist
+ * @throws {job.mismatch} if the name belongs to a job of another kind
+ * @throws {job.notFound} if the job must exist and does not
  */
 export const takeLease = async (session: Session, request: LeaseRequest, context: CallContext): Promise<Lease> => {
   const { id, kind, facts, resumes } = request;
@@ -249,7 +252,7 @@ export const takeLease = async (session: Session, request: LeaseRequest, context
     return { ...lease, job: readJob(session, Attributes, id) };
   } catch (error) {
     if (!isFailedCondition(error)) {
-      // The lease may have been taken all the same: release it, so that the next process need not wait until it expires.
+      // The lease may have been taken nevertheless. Release it, so that the next process need not wait until it expires.
       const mayHaveHappened = !isEdgetableError(error) || error.details["ambiguous"] !== false || error.details["afterAmbiguity"] === true;
       if (mayHaveHappened) await releaseLease(session, lease);
       throw error;
@@ -257,7 +260,7 @@ export const takeLease = async (session: Session, request: LeaseRequest, context
     const found = error.details["item"] as Item | undefined;
     if (!found && resumes) throw notFound(id);
     const job = readJob(session, found ?? {}, id);
-    // An earlier attempt, whose answer was lost, took it.
+    // An earlier attempt, whose response was lost, took it.
     if (textIn(found?.[HOLDER]) === lease.holder) return { ...lease, job };
     if (found && job.kind !== kind)
       throw new EdgetableError("job.mismatch", `"${id}" is a job of another kind (${job.kind}, not ${kind}). Give this one another name.`, {
@@ -277,7 +280,7 @@ interface Saved {
   readonly facts: JobFacts | undefined;
 }
 
-/** Writes when the lease expires and, if they are given, the job's facts. Gives false if another process has taken the lease. */
+/** Writes the lease's expiry and, if given, the job's facts. Returns false if another process has taken the lease. */
 const saveLease = async (session: Session, lease: Lease, { until, facts }: Saved, context: CallContext): Promise<boolean> => {
   const set: Item = { [UNTIL]: { N: String(until) }, ...(facts && { [JOB_FACTS]: encodeFacts(facts) }) };
   const changes = { set, remove: [], add: {}, append: {} };
@@ -297,22 +300,22 @@ export const renewLease = async (session: Session, lease: Lease, facts: JobFacts
   lease.until = (await saveLease(session, lease, { until, facts }, context)) ? until : 0;
 };
 
-// A job that was aborted, or whose service does not answer, takes no longer than this to release its lease.
+// Time limit in milliseconds to release the lease of an aborted job, or if the service does not respond.
 const RELEASE_LIMIT = 2000;
 
 /**
- * Releases the lease of a job that was cut off, for the process that resumes it. Never rejects: the caller reports the
- * error that cut the job off, and a lease that cannot be released expires.
+ * Releases the lease of an interrupted job, for the process that resumes it. Never rejects: the caller reports the error that
+ * interrupted the job, and a lease that cannot be released expires.
  *
  * @param facts what to save; without them, the saved facts stay
  */
 export const releaseLease = async (session: Session, lease: Lease, facts?: JobFacts): Promise<void> => {
   const context = bookkeeping(session, Math.min(RELEASE_LIMIT, lease.duration));
-  // Below zero: no process holds it, and verify tells when one last did.
+  // A negative value means that no process holds it; `verify` shows when one last did.
   await saveLease(session, lease, { until: -session.effects.now(), facts }, context).catch(() => undefined);
 };
 
-/** Deletes the state of a job that is done, unless another process has taken it. */
+/** Deletes the state of a completed job, unless another process has taken it. */
 export const endJob = async (session: Session, lease: Lease, context: CallContext): Promise<void> => {
   const ending: DeleteStep = { kind: "delete", key: lease.key, shape: undefined, terms: [isOurs(lease)] };
   try {
@@ -322,7 +325,7 @@ export const endJob = async (session: Session, lease: Lease, context: CallContex
   }
 };
 
-/** @throws {job.busy} when the lease expired or another process took it */
+/** @throws {job.busy} if the lease expired or another process took it */
 export const checkLease = (session: Session, lease: Lease): void => {
   if (lease.until > session.effects.now()) return;
   throw new EdgetableError(

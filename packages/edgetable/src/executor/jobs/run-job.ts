@@ -4,27 +4,27 @@ import { addCosts, Meter, NO_COST, type Cost, type SentRequest } from "../call.t
 import type { CallContext, Session } from "../session.ts";
 import { bookkeeping, checkLease, endJob, type JobFacts, type Lease, releaseLease, renewLease } from "./job-store.ts";
 
-/** Milliseconds that one request of a job is tried for. */
+/** Time limit of one request of a job, including retries, in milliseconds. */
 export const REQUEST_DEADLINE = 60_000;
 
 const LONGEST_BEAT = 1000;
 
-/** The work of a job, and what it saves. */
+/** The work of a job, and the facts that it saves. */
 export interface JobWork<Result> {
-  /** How far the work has come: saved with each renewal of the lease, so that the next run can resume from there. */
+  /** Returns the progress of the work. It is saved with each renewal of the lease, so that the next run can resume from there. */
   facts(): JobFacts;
   run(): Promise<Result>;
   /** True if `run` deletes the job's item itself, in the transaction that completes the work. */
   readonly endsItself?: boolean;
-  /** Milliseconds that the request which ends the job is tried for. @default 60,000 */
+  /** Time limit of the request that ends the job, in milliseconds. @default 60,000 */
   readonly deadline?: number;
-  /** Milliseconds between two renewals, where a quarter of the lease is not longer. @default 1,000 */
+  /** Maximum time between two renewals in milliseconds; never more than a quarter of the lease. @default 1,000 */
   readonly beat?: number;
 }
 
 /**
- * Runs a job under its lease. Renews the lease and saves the job's facts while the work runs, four times in the lease's
- * duration and, unless the work says otherwise, at least once a second. Deletes the job's item when the work is done. Releases the lease when the work
+ * Runs a job under its lease. While the work runs, it renews the lease and saves the job's facts four times per duration of the
+ * lease and, by default, at least once a second. Deletes the job's item when the work is done. Releases the lease if the work
  * fails, so that the next run need not wait.
  */
 export const runJob = async <Result>(session: Session, lease: Lease, work: JobWork<Result>): Promise<Result> => {
@@ -34,11 +34,11 @@ export const runJob = async <Result>(session: Session, lease: Lease, work: JobWo
       await session.effects.sleep(Math.min(work.beat ?? LONGEST_BEAT, lease.duration / 4), stopping.signal).catch(() => undefined);
       if (stopping.signal.aborted) return;
       const context = { ...bookkeeping(session, lease.duration), signal: stopping.signal };
-      // A renewal that fails is tried again with the next beat: the lease tells whether there is still time.
+      // A failed renewal is tried again at the next beat. The lease shows whether there is still time.
       await renewLease(session, lease, work.facts(), context).catch(() => undefined);
     }
   };
-  // Taking the lease may have lasted as long as the lease, if an attempt got no answer.
+  // If an attempt got no response, taking the lease may have lasted as long as the lease itself.
   if (lease.until < session.effects.now() + lease.duration / 2)
     await renewLease(session, lease, work.facts(), bookkeeping(session, lease.duration)).catch(() => undefined);
   const beating = beat();
@@ -56,21 +56,21 @@ export const runJob = async <Result>(session: Session, lease: Lease, work: JobWo
   }
 };
 
-/** What ends work early. */
+/** The ways in which work ends early. */
 export interface Stopping {
   readonly signal: AbortSignal;
   /** Registers the work: `close` aborts the signal, then waits until the work has ended. */
   readonly track: <T>(work: Promise<T>) => Promise<T>;
 }
 
-// Why the signal of work is aborted, where no caller aborted it.
+// The reason for aborting the signal of work that no caller aborted.
 const CLOSED = "the connection was closed";
 
-/** What errors say of work that was aborted. */
+/** The text of errors about aborted work. */
 export interface Aborted {
   /** Names the work, such as `The deletion of "student"`. */
   readonly what: string;
-  /** Tells what is kept and how to resume, as one or more sentences. */
+  /** Says what is kept and how to resume, in one or more sentences. */
   readonly advice: string;
 }
 
@@ -79,8 +79,8 @@ export const abortedWork = ({ what, advice }: Aborted, { reason }: AbortSignal):
   new EdgetableError("execute.aborted", `${what} was aborted${reason === CLOSED ? " by close()" : ""}. ${advice}`, { cause: reason });
 
 /**
- * Lets work be aborted by its own signal, if it has one, and by `close`. A request that was under way then says nothing of
- * the rest: the error names the work.
+ * Makes work abortable by its own signal, if it has one, and by `close`. The error names the work instead of the request that was
+ * in flight.
  */
 export const abortedByClose = ({ jobs }: Session, signal: AbortSignal | undefined, named: Aborted): Stopping => {
   const ending = new AbortController();
@@ -105,10 +105,10 @@ export const abortedByClose = ({ jobs }: Session, signal: AbortSignal | undefine
   return { signal: ending.signal, track };
 };
 
-/** One run of work that consists of steps: its limits, and what it has cost so far. */
+/** One run of work in steps: its limits, and its cost so far. */
 export interface Run extends Stopping, Aborted {
   readonly session: Session;
-  /** Time (as `Effects.now` tells it) after which no step is begun. */
+  /** Time (as `Effects.now` returns it) after which no step begins. */
   readonly deadline: number;
   /** The job's, once there is one. */
   lease: Lease | undefined;
@@ -135,10 +135,10 @@ export const newRun = (
   due: session.effects.now(),
 });
 
-// The report of little work names its requests; those of a long job would fill the memory.
+// The report of short work lists its requests. Those of a long job would fill the memory.
 const NAMED_REQUESTS = 1000;
 
-/** Waits between two steps of a run. @throws {execute.aborted} when the run is aborted meanwhile */
+/** Waits between two steps of a run. @throws {execute.aborted} if the run is aborted in the meantime */
 export const waitIn = async (run: Run, milliseconds: number): Promise<void> => {
   await run.session.effects.sleep(milliseconds, run.signal).catch((error: unknown) => {
     throw run.signal.aborted ? abortedWork(run, run.signal) : error;
@@ -146,10 +146,10 @@ export const waitIn = async (run: Run, milliseconds: number): Promise<void> => {
 };
 
 /**
- * Takes one step of a run and adds what it consumed. Under a lease, every attempt of its requests asks first whether the
- * lease is still valid, unless `guarded` is false.
+ * Takes one step of a run and adds what it consumed. Under a lease, every attempt of a request first checks that the lease is still
+ * valid, unless `guarded` is false.
  *
- * @throws {execute.aborted} {execute.timeout} {job.busy} when no further step may be taken
+ * @throws {execute.aborted} {execute.timeout} {job.busy} if no further step may be taken
  */
 export const step = async <T>(run: Run, work: (context: CallContext) => Promise<T>, guarded = true): Promise<T> => {
   const { session, what, advice, signal, deadline } = run;
@@ -175,8 +175,8 @@ export const step = async <T>(run: Run, work: (context: CallContext) => Promise<
 const LONGEST_CATCH_UP = 1000;
 
 /**
- * Waits until a rate, in items a second, allows more than the items that were just written. Steps that took longer are
- * made up for by one second's worth at most, whatever the clock does.
+ * Waits until a rate, in items per second, allows more items than were just written. After slow steps it catches up by at most one
+ * second's worth of items.
  */
 export const pace = async (run: Run, items: number, rate: number): Promise<void> => {
   const { effects } = run.session;

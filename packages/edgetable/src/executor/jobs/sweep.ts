@@ -19,15 +19,15 @@ import { runRead } from "../run-read.ts";
 import { runWrites } from "../run-write.ts";
 import type { CallContext, Crossing, Session } from "../session.ts";
 
-/** Something that goes with a node: where it was found, and the write that removes it everywhere. */
+/** Something that is deleted with a node: where it was found, and the write that removes all its items. */
 export interface Removal {
-  /** The same wherever it is found: from either end of a loop, in the table and in an index. */
+  /** Identifies it independent of where it was found: from either end of a loop, in the table or in an index. */
   readonly id: string;
   readonly key: Key;
   readonly write: LogicalWrite;
-  /** Whether it is one item that nothing counts: then a batch can delete it. */
+  /** True if it is a single item that nothing counts, so that a batch can delete it. */
   readonly plain: boolean;
-  /** Whether an item of another kind may have taken its key, or an edge to another node. */
+  /** True if an item of another kind, or an edge to another node, may have taken its key. */
   readonly isShared: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface SweptPage {
   readonly next: Position | undefined;
 }
 
-/** Reads a page of what goes with a node. */
+/** Reads a page of what is deleted with a node. */
 export const sweepPage = async (
   session: Session,
   sweep: Sweep,
@@ -47,7 +47,7 @@ export const sweepPage = async (
 ): Promise<SweptPage> => {
   const { catalog } = session;
   const request = { plan: sweep.plan, binding: { row: sweep.row, values: [] }, limit, from, anyOrder: true };
-  // Items that have expired and are still there go with their node too.
+  // Expired items that still exist are deleted with their node, too.
   const { found, next } = await runRead(session, request, { ...context, livingAt: undefined });
   await loadRules(catalog);
   const removals = new Map<string, Removal>();
@@ -73,7 +73,7 @@ export const sweepPage = async (
   return { removals: [...removals.values()], next };
 };
 
-/** Finds everything that goes with a node; undefined if it is more than `atMost`. */
+/** Finds everything that is deleted with a node; undefined if it is more than `atMost`. */
 export const findAll = async (
   session: Session,
   sweeps: readonly Sweep[],
@@ -123,7 +123,7 @@ const unlinkTogether = async (session: Session, removals: readonly Removal[], co
         `Edges could not be removed: ${result.failed[0]?.failure.reason}. Removed items stay removed; try again.`,
         { retryable: true },
       );
-    // Only the item that was found is left of such an edge: an index still shows it, or half of it was removed before.
+    // Such an edge consists of only the item that was found: an index still shows it, or its other half was removed before.
     const strays = left.filter(({ isShared }, at) => missing.has(at) && !isShared);
     await deleteItems(
       session,
@@ -134,14 +134,13 @@ const unlinkTogether = async (session: Session, removals: readonly Removal[], co
   }
 };
 
-/** Does work that has a time of its own. */
+/** Runs work with its own time limit. */
 type Step = <Result>(work: (context: CallContext) => Promise<Result>) => Promise<Result>;
 
 /**
- * Removes what was found: plain items in batches, edges with copies or counts in transactions, each in a step of its own.
- * Idempotent.
+ * Removes what was found: plain items in batches, edges with copies or counts in transactions, each in a separate step. Idempotent.
  *
- * @param told how many each step has removed
+ * @param told called with the number of items that each step has removed
  */
 export const removeAll = async (
   session: Session,
@@ -161,16 +160,16 @@ export const removeAll = async (
   }
 };
 
-/** A read that passes over edges to other tenants' nodes, and counts them. */
+/** A read that skips edges to other tenants' nodes and counts them. */
 export const passesOver = (): Crossing => ({ met: 0, reach: undefined });
 
-/** A read that gives them, too. */
+/** A read that returns these edges as well. */
 export const readsCrossing = (): Crossing => ({ met: 0, reach: new Set() });
 
 /**
  * Removes those of the edges found that lead to other tenants' nodes.
  *
- * @returns how many there were; undefined if this connection may not write what they take with them
+ * @returns their number; undefined if this connection may not write the items that change with them
  */
 export const removeCrossing = async (session: Session, removals: readonly Removal[], inStep: Step): Promise<number | undefined> => {
   const { catalog, tenant = {} } = session;

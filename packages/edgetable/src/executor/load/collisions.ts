@@ -14,7 +14,7 @@ export interface RowItem {
   readonly item: Item;
 }
 
-/** Two rows of the input that make the same item: the later one stands. */
+/** Two rows of the input that make the same item; the later one wins. */
 export interface Collision {
   /** The shape of the item, such as `student` or `enrolledIn:mirror`. */
   readonly of: string;
@@ -22,14 +22,14 @@ export interface Collision {
   readonly key: readonly string[];
   /** Positions of the two rows in the input, from 0. */
   readonly rows: readonly [number, number];
-  /** Whether the later row changed what the earlier one wrote. */
+  /** True if the later row changed the item that the earlier one wrote. */
   readonly differs: boolean;
 }
 
-/** How many items were made more than once. */
+/** The number of items that were made more than once. */
 export interface CollisionCount {
   readonly items: number;
-  /** Those of them whose content changed. */
+  /** The number of these items whose content changed. */
   readonly differing: number;
 }
 
@@ -37,7 +37,7 @@ export interface CollisionCount {
 export interface Collisions extends CollisionCount {
   /** The same by shape. */
   readonly by: Readonly<Record<string, CollisionCount>>;
-  /** Those that are named: the first ones. */
+  /** The first collisions. */
   readonly first: readonly Collision[];
 }
 
@@ -50,7 +50,7 @@ export interface CollisionFinder {
 
 export interface CollisionSettings {
   readonly collisions: "report" | "refuse" | "ignore";
-  /** How many collisions are named. */
+  /** Maximum number of collisions to list. */
   readonly named: number;
   readonly onCollision?: ((collision: Collision) => void) | undefined;
   /** Pages of keys (4 KB) kept in memory, before there is a file. Tests set it. @default 2,048 */
@@ -64,13 +64,13 @@ const mix = (hash: number, text: string): number => {
   return Math.imul(mixed ^ 0x1ffff, 0x01000193);
 };
 
-/** 32 bits of an item, whatever the order of its attributes (FNV-1a over UTF-16 units, summed). */
+/** A 32-bit hash of an item, independent of the order of its attributes (FNV-1a over UTF-16 units, summed). */
 export const contentHash = (item: Item): number => {
   let hash = 0;
   for (const name in item) {
     const value = item[name];
     if (value === undefined) continue;
-    // Text is most of what there is, and needs no form of its own.
+    // Most values are texts, which are hashed as they are.
     const text = "S" in value ? mix(mix(0x811c9dc5, name), value.S) : mix(mix(0x811c9dc6, name), JSON.stringify(value));
     hash = (hash + text) | 0;
   }
@@ -78,9 +78,9 @@ export const contentHash = (item: Item): number => {
 };
 
 /**
- * Finds rows that make the same key, until it is closed.
+ * Opens a search for rows that make the same key.
  *
- * @throws {load.collision} from `see`, where collisions are refused
+ * @throws {load.collision} from `see`, if collisions are refused
  */
 export const findCollisions = (settings: CollisionSettings): CollisionFinder => {
   const table = openKeyTable(settings.pagesInMemory);
@@ -134,7 +134,7 @@ const quietly = <Of>(act: (of: Of) => void, of: Of): void => {
   try {
     act(of);
   } catch {
-    // Nothing can be done about it, and no caller needs to know.
+    // Nothing can be done about this error, and callers need not know it.
   }
 };
 
@@ -147,7 +147,7 @@ const openKeyPages = (inMemory: number): KeyPages => {
 
   const open = (): number => {
     file = openSync(path, "wx+", 0o600);
-    // At once, so that nothing is left behind, however the process ends.
+    // Removed immediately, so that no file is left behind, however the process ends.
     quietly(unlinkSync, path);
     return file;
   };
@@ -183,8 +183,8 @@ const openKeyPages = (inMemory: number): KeyPages => {
   };
 };
 
-// Just before it is split a page has twice as many keys, with a deviation of 13: that one has no room for its
-// 257th, and waits for the splits of all pages before it, happens in one of ten thousand loads of a hundred million keys.
+// Just before it is split, a page has twice as many keys, with a standard deviation of 13. A page that has no room for a 257th key,
+// and must wait for the splits of all pages before it, occurs in one of ten thousand loads of a hundred million keys.
 const KEYS_A_PAGE = 84;
 
 /** Which row made a key last, and whether its item was different. */
@@ -195,14 +195,14 @@ export interface Made {
 
 /** The keys made so far. */
 export interface KeyTable {
-  /** Records that a row made a key, and gives the row that made it before. The last row is 4,294,967,294. */
+  /** Records that a row made a key, and returns the row that made it before. The largest row number is 4,294,967,294. */
   note(key: string, row: number, content: number): Made | undefined;
   readonly close: () => void;
 }
 
 type Block = readonly [number, number];
 
-// Speck64, with 27 random round keys that are kept nowhere. AES takes ten times as long, for the way into node:crypto and back.
+// Speck64, with 27 random round keys that are not stored. AES takes ten times as long, for the way into node:crypto and back.
 const openSeal = (): ((block: Block) => Block) => {
   const rounds = crypto.getRandomValues(new Int32Array(27));
   return ([x, y]) => {
@@ -236,12 +236,11 @@ const fill = (words: Uint32Array, at: number, slot: Slot): void => {
 };
 
 /**
- * Opens a linear hash table: it grows by splitting one page after the other, so that no key waits for more than
- * one split. A slot has two words of the key's hash, one of the row (plus one: 0 is a free slot), and one of the
- * item's hash; 49 bytes a key.
+ * Opens a linear hash table: it grows by splitting one page after the other, so that no key waits for more than one split. A slot
+ * has two words of the key's hash, one of the row (plus one: 0 is a free slot), and one of the item's hash; 49 bytes a key.
  *
- * Its file reveals nothing but numbers of rows: the hashes are sealed with a secret that is stored nowhere.
- * The chance that two different keys are taken for one is n² / 2^65: 1 in 37 million for a million keys.
+ * Its file reveals only row numbers: the hashes are encrypted with a secret that is not stored. The chance that two different keys
+ * are taken for the same one is n² / 2^65: 1 in 37 million for a million keys.
  */
 export const openKeyTable = (pagesInMemory: number = 2048, keysAPage: number = KEYS_A_PAGE): KeyTable => {
   const pages = openKeyPages(pagesInMemory);

@@ -23,33 +23,33 @@ import { bookkeeping, type JobFacts, takeLease } from "../jobs/job-store.ts";
 import { newRun, pace, REQUEST_DEADLINE, type Run, runJob, step, waitIn } from "../jobs/run-job.ts";
 import type { CallContext, Session } from "../session.ts";
 
-/** How a resharding is done. */
+/** Options of a resharding. */
 export interface ReshardSettings {
   readonly index: string | undefined;
-  /** Upper bound of items moved in a second. */
+  /** Maximum number of items moved per second. */
   readonly rate: number;
   readonly job: string;
   /** Milliseconds for which the job's lease is valid. */
   readonly lease: number;
-  /** Milliseconds after which the index is assumed to show what was moved. */
+  /** Milliseconds until the index is assumed to show moved items. */
   readonly indexLag: number;
   readonly signal: AbortSignal | undefined;
-  /** Time after which nothing more is begun. */
+  /** Time (as `Effects.now` returns it) after which no step begins. */
   readonly deadline: number;
   readonly onProgress: ((progress: ReshardProgress) => void) | undefined;
-  /** Whether the table's record is told where the items are now. A migration writes it at its own end. */
+  /** True to record in the table's record where the items are now. A migration writes the record at its own end. */
   readonly records: boolean;
-  /** Tells the job from one that an earlier migration left behind: that one's position proves nothing. */
+  /** Distinguishes the job from one that an earlier migration left behind, whose position proves nothing. */
   readonly begun?: string;
 }
 
-/** How far a resharding has come. */
+/** The progress of a resharding. */
 export interface ReshardProgress {
   /** Items moved, by every run of the job. */
   readonly moved: number;
   /** Items read. */
   readonly seen: number;
-  /** Parts of the indexes that this pass has finished, and all of them. */
+  /** The number of places that this pass has finished, and their total number. */
   readonly partitions: { readonly done: number; readonly all: number };
   /** Passes begun. The last one finds nothing to move. */
   readonly passes: number;
@@ -61,7 +61,7 @@ export interface ReshardReport extends ReshardProgress {
   readonly cost: Cost;
 }
 
-/** A part of an index that may hold items which writers would put elsewhere now. */
+/** A part of an index that may contain items which writers would now put into another shard. */
 interface OldPlace {
   readonly index: Index;
   /** The key attribute with the shard. */
@@ -74,7 +74,7 @@ interface OldPlace {
 const partitionsOf = (template: Template): readonly (string | undefined)[] => {
   const partitions = renderPartitions(template, {});
   if (!partitions) return [undefined];
-  // The greatest of the counts beside the writers' one: from there on, no shard holds an old item.
+  // The greatest of the old counts: shards from this number on contain no old items.
   let oldCount = 0;
   for (const part of template.parts) {
     if (part.kind !== "field" || part.format.kind !== "shard") continue;
@@ -84,7 +84,7 @@ const partitionsOf = (template: Template): readonly (string | undefined)[] => {
   return partitions.filter(({ shard }) => shard < oldCount).map(({ text }) => text);
 };
 
-/** Where items may have to be moved, in an order that follows from the model alone; of one index, or of all. */
+/** The places whose items may have to move, of one index or of all, in an order that depends only on the model. */
 const oldPlaces = ({ index: table, indexes, shapes }: Catalog, wanted: string | undefined): readonly OldPlace[] => {
   const all: OldPlace[] = [];
   for (const index of indexes) {
@@ -95,7 +95,7 @@ const oldPlaces = ({ index: table, indexes, shapes }: Catalog, wanted: string | 
       for (const shape of shapes) {
         const template = shape.keys[attribute];
         if (!template || !growthOf(template)) continue;
-        // Beside other attributes, a shard alone is not a partition.
+        // If the partition key has several attributes, a shard by itself is not a partition.
         const partitions = index.partitionKeys.length > 1 ? [undefined] : partitionsOf(template);
         for (const partition of partitions) byPartition.set(partition, [...(byPartition.get(partition) ?? []), shape]);
       }
@@ -106,8 +106,8 @@ const oldPlaces = ({ index: table, indexes, shapes }: Catalog, wanted: string | 
 };
 
 /**
- * Tells the table's record where items are now, so that a model which does not look there is refused, and one without the old
- * count is not. A program that may not read or write the record leaves it.
+ * Records where the items are now, so that a model that does not read these shards is refused, and a model without the old count is
+ * accepted. A program that may not read or write the record leaves it.
  */
 const recordShards = async (run: Resharding): Promise<void> => {
   const { session, places } = run;
@@ -131,7 +131,7 @@ const PAGE = 100;
 
 const STALE = { reason: "staleRead" } as const;
 
-/** Moves one item to where a writer would put it now. Returns false if it is there already, or has changed since it was read. */
+/** Moves one item to the shard where a writer would put it now. Returns false if it is already there, or has changed since it was read. */
 const moveItem = async (session: Session, place: OldPlace, item: Item, context: CallContext): Promise<boolean> => {
   const { catalog } = session;
   const { attribute } = place;
@@ -155,7 +155,7 @@ const moveItem = async (session: Session, place: OldPlace, item: Item, context: 
     await session.send("UpdateItem", input as UpdateItemInput, context);
     return true;
   } catch (error) {
-    // Another writer has put the item where it belongs, or the answer of an attempt that moved it was lost.
+    // Another writer has moved the item, or the response to an attempt that moved it was lost.
     if (isFailedCondition(error)) return false;
     throw error;
   }
@@ -164,7 +164,7 @@ const moveItem = async (session: Session, place: OldPlace, item: Item, context: 
 /** Items moved at the same time. */
 const MOVED_AT_ONCE = 8;
 
-/** Moves the items of a page; gives how many. */
+/** Moves the items of a page, and returns their number. */
 const moveItems = async (session: Session, place: OldPlace, found: readonly Item[], context: CallContext): Promise<number> => {
   let items = found;
   if (place.index.projection !== "ALL" && found.length > 0) {
@@ -211,8 +211,8 @@ const factsOf = ({ list, at, start, moved, seen, passes, movedInPass }: Reshardi
 });
 
 /**
- * Passes over all places until a pass finds nothing to move. A pass that moved something may have missed what was
- * written meanwhile. Before each pass it waits until the indexes show what was written before.
+ * Passes over all places until a pass finds nothing to move. A pass that moved items may have missed concurrent writes. Before each
+ * pass it waits until the indexes show all earlier writes.
  */
 const moveAll = async (run: Resharding): Promise<void> => {
   const { session, settings, places } = run;
@@ -247,8 +247,8 @@ const moveAll = async (run: Resharding): Promise<void> => {
 };
 
 /**
- * Moves items to the shards in which writers put them now. May be cut off and begun again, and run beside
- * writers: each item is changed only if it has not changed since it was read.
+ * Moves items to the shards where writers now put them. It may be interrupted and called again, and runs alongside writers: an item
+ * is only changed if it has not changed since it was read.
  *
  * @throws {job.busy} while another process is running it
  */
@@ -281,7 +281,7 @@ export const runReshard = async (session: Session, settings: ReshardSettings): P
     run.moved = Number(facts["moved"] ?? 0);
     run.seen = Number(facts["seen"] ?? 0);
     run.passes = Number(facts["passes"] ?? 1);
-    // Another list is another model's: the pass then begins again, which costs reads and does no harm.
+    // If the list differs, it belongs to another model. The pass then begins again, which only costs reads.
     if (facts["list"] === run.list) {
       run.at = Number(facts["at"] ?? 0);
       run.movedInPass = Number(facts["fresh"] ?? 0);
