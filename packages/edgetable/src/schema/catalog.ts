@@ -16,10 +16,10 @@ import type { TimeAttributes } from "./timestamps.ts";
 import { attributeNames } from "./standard-schema.ts";
 import { type Row, valueAt } from "../util/row.ts";
 
-/** The table itself (`name` undefined) or one of its indexes: where a shape's items can be queried. */
+/** The table itself (`name` undefined) or one of its indexes, in which a shape's items can be queried. */
 export interface Index {
   readonly name: string | undefined;
-  /** The first attribute of the partition key and of the sort key: the only ones, unless the index has keys of several attributes. */
+  /** The first attribute of the partition key and of the sort key. An index may have keys of several attributes. */
   readonly partitionKey: string;
   readonly sortKey: string | undefined;
   /** All attributes of either key. */
@@ -69,16 +69,16 @@ export interface KeySource {
   readonly template: Template;
 }
 
-/** An attribute that items of an older model hold under another name, or with values of another type. */
+/** An attribute that items of an older model contain under another name, or with values of another type. */
 export interface FormerField {
-  /** The attributes that hold the two forms; the same if only the type changes. Where both are there, the old one is newer. */
+  /** The attributes that contain the two forms; the same if only the type changes. If an item has both, the old form is the newer value. */
   readonly old: string;
   readonly now: string;
   readonly stored: StoredForm;
   readonly retyping: Retyping | undefined;
 }
 
-/** What an attribute holds in the items of a kind; one of `values`, `beginsWith` and `exists` is there. */
+/** The condition on an attribute in the items of a kind: one of `values`, `beginsWith` and `exists`. */
 export interface KindMatch {
   readonly field: string;
   readonly attribute: string;
@@ -87,18 +87,18 @@ export interface KindMatch {
   readonly exists?: boolean;
 }
 
-/** A field that index keys hold, filled from the first source whose fields a row has. */
+/** A field of index keys that is filled from the first source whose fields a row has. */
 export interface Fill {
   readonly field: string;
   readonly sources: readonly { readonly with: string | undefined; readonly template: Template }[];
 }
 
 /**
- * One kind of item, fully resolved: a node type, a part, or an edge type between two node types in one place. All code that
- * makes, finds or reads items uses shapes and nothing else of the model, so that reader and writer cannot disagree.
+ * One kind of item, fully resolved: a node type, a part, or an edge type between two node types in one place. All code that makes,
+ * finds or reads items uses only shapes from the model, so that reader and writer cannot disagree.
  *
- * Rows are plain objects: a node's attributes; a part's attributes with its owner's id fields; an edge's attributes with
- * `from` and `to`. Template fields are paths into the row (`to.courseId`).
+ * Rows are plain objects: a node's attributes; a part's attributes with its owner's id fields; an edge's attributes with `from` and
+ * `to`. Template fields are paths into the row (`to.courseId`).
  */
 export interface Shape {
   /** Unique, such as `student`, `enrolledIn`, `likes(person>post)`, `billed:mirror`. */
@@ -114,7 +114,7 @@ export interface Shape {
   /** True if the edge's ends may be of several node types, so that rows contain the type. */
   readonly several: boolean;
   readonly typeValue: string | undefined;
-  /** What else has to hold of an item of the kind. */
+  /** Further conditions that an item of the kind satisfies. */
   readonly match: readonly KindMatch[];
   readonly fills: readonly Fill[];
   /** Every computed attribute, the table's own keys first. */
@@ -124,10 +124,10 @@ export interface Shape {
   readonly required: readonly string[];
   /** True if one key of an index may be written without the other. */
   readonly halves: boolean;
-  /** Stored attribute by row field, where they differ; `fields` is the inverse. */
+  /** The stored attribute by row field, for those with different names; `fields` is the inverse. */
   readonly stored: Readonly<Record<string, string>>;
   readonly fields: Readonly<Record<string, string>>;
-  /** By field, where items may hold an older form; undefined if there is none. */
+  /** The older forms that items may contain, by field; undefined if there are none. */
   readonly former: Readonly<Record<string, FormerField>> | undefined;
   /** Fields that are read from computed attributes and are not stored as attributes. */
   readonly carried: readonly string[];
@@ -146,7 +146,7 @@ export interface Shape {
   readonly ttl: string | undefined;
   /** Id fields of an edge's ends that the table's keys do not carry: another edge may have the same key. */
   readonly unkeyed: readonly string[];
-  /** Fields that the table's keys hold in lower or upper case only: items whose values differ in case alone are one item. */
+  /** Fields that the table's keys contain only in lower or upper case: values that differ only in case lead to the same item. */
   readonly folded: Readonly<Record<string, OneWayText>>;
   /** Assumed bytes of one item, for predictions. */
   readonly bytes: number;
@@ -163,11 +163,11 @@ export interface NodeEntry {
 }
 
 /**
- * What edges may lead to: a node type, or a part that the model names at an end. A part's id has the fields of its node's id
- * before its own. Its item lies in its node's partition, and its edges in one of their own.
+ * A possible end of edges: a node type, or a part that the model names at an end. A part's id consists of the fields of its node's
+ * id and its own. Its item is in its node's partition, and its edges are in a separate one.
  */
 export interface EndEntry extends Omit<NodeEntry, "definition"> {
-  /** Of a part, what only nodes have is missing. */
+  /** Parts lack the settings that only nodes have. */
   readonly definition: AnyNode | (AnyPart & Partial<Record<"unique" | "derived" | "stored" | "mirror" | "fields", undefined>>);
 }
 
@@ -210,13 +210,13 @@ export interface Catalog {
   readonly nodes: Readonly<Record<string, NodeEntry>>;
   readonly edges: Readonly<Record<string, EdgeEntry>>;
   readonly parts: Readonly<Record<string, PartEntry>>;
-  /** By name, all that edges may lead to: the node types, and the parts at ends of edges. */
+  /** All possible ends of edges, by name: the node types, and the parts at ends of edges. */
   readonly ends: Readonly<Record<string, EndEntry>>;
   /** All shapes with items. */
   readonly shapes: readonly Shape[];
   /** All shapes by id, including reference edges. */
   readonly shapesById: Readonly<Record<string, Shape>>;
-  /** What the model declares to follow from other rows: copies and aggregates. */
+  /** The derived facts of the model: copies and aggregates. */
   readonly facts: Facts;
   readonly definition: GraphDefinition;
   /** The id fields that a connection of one tenant fixes, and their values; undefined for the whole table. */
@@ -280,9 +280,9 @@ export const indexEntries = (catalog: Catalog, shape: Shape): readonly IndexEntr
 };
 
 /**
- * True if an attribute is a part of an index entry of which another part is missing, in every index that it is a key of. An attribute
- * that alone carries a field of the row is kept, because the field would be lost. So is one of an adopted layout that declares
- * only the missing part sparse: items of the table have it alone.
+ * True if an attribute is part of an incomplete index entry in every index that it is a key of. False for an attribute that is the
+ * only one to contain a field of the row, because the field would be lost. Also false if an adopted layout declares only the
+ * missing part sparse, because such items have this attribute alone.
  */
 export const isHalfEntry = (catalog: Catalog, shape: Shape, attribute: string, isMissing: (other: string) => boolean): boolean => {
   if (shape.sources.some((source) => source.attribute === attribute)) return false;
@@ -300,17 +300,20 @@ export const isHalfEntry = (catalog: Catalog, shape: Shape, attribute: string, i
 /** A name for one computed attribute of a shape. */
 export const keyName = ({ id }: Shape, attribute: string): string => `${id} ${attribute}`;
 
-/** One text for one id of a node, or of a part in its node: ids that the table's key holds in one case are one item. */
+/**
+ * One text for one id of a node, or of a part in its node: ids that differ only in case, and that the table's key contains in one
+ * case, have the same text.
+ */
 export const idText = ({ idFields, shape: { folded } }: Pick<PartEntry, "idFields" | "shape">, row: Row): string =>
   exactText(idFields.map((field) => inKeysCase(folded[field], row[field])));
 
-/** Whether a computed attribute is one from which a field can be read. */
+/** True if a field can be read from the computed attribute. */
 export const carries =
   (field: string) =>
   ({ template }: KeySource): boolean =>
     template.carried.includes(field);
 
-/** Whether the items of all rows that have a source's fields have the source: a sparse one is left out for each field that is missing. */
+/** True if every item whose row has the fields of a source also has the source. A sparse source is missing if one of its fields is. */
 export const holdsAlways = ({ sparse }: Pick<Shape, "sparse">, { attribute, template }: KeySource): boolean =>
   !sparse.includes(attribute) || template.fields.length === 1;
 
@@ -321,7 +324,7 @@ export const sourcesOf = (shape: Pick<Shape, "sources" | "spares" | "sparse">, f
 };
 
 /**
- * True if the items of a range must be identified by type and keys. In Edgetable's own layout an end's key suffices, unless
+ * True if the items of a range must be identified by type and keys. In Edgetable's own layout, the key of an end suffices, unless
  * the range contains other items. An adopted table may contain items that the model does not know.
  */
 export const needsIdentity = (catalog: Catalog, range: { readonly discards: boolean }): boolean => range.discards || !catalog.escapes;
@@ -346,11 +349,11 @@ export type KindMark =
   /** The attributes of the shape's `match` hold what it says. */
   | { readonly kind: "match" };
 
-/** True if the type attribute tells the items of two shapes apart. */
+/** True if the type attribute distinguishes the items of two shapes. */
 export const typesDiffer = ({ typeAttribute }: Catalog, { typeValue: a }: Shape, { typeValue: b }: Shape): boolean =>
   typeAttribute !== undefined && a !== undefined && b !== undefined && a !== b;
 
-/** True if no item can be of both shapes, by what `match` says of one attribute. */
+/** True if no item can have both shapes, because their `match` conditions on one attribute contradict each other. */
 export const matchesDiffer = ({ match }: Shape, other: Shape): boolean =>
   match.some((a) =>
     other.match.some((b) => {
@@ -397,8 +400,8 @@ const known = new WeakMap<Shape, { readonly catalog: Catalog; readonly marks: re
 const NO_MARKS: readonly KindMark[] = [];
 
 /**
- * The facts that, beside its key, make an item one of the shape. None if no other kind can have that key, or if something
- * does not tell all of these kinds apart.
+ * The facts that, in addition to its key, identify an item of the shape. Empty if no other kind can have that key, or if the facts
+ * do not distinguish all of these kinds.
  */
 export const kindMarks = (catalog: Catalog, shape: Shape): readonly KindMark[] => {
   if (catalog.layout.sharedIds !== true && shape.match.length === 0) return NO_MARKS;
@@ -407,13 +410,13 @@ export const kindMarks = (catalog: Catalog, shape: Shape): readonly KindMark[] =
   return found.marks;
 };
 
-/** The attribute in which an item may hold a field in the form that is not written; undefined if there is none. */
+/** The attribute that may contain a field in the form that the model does not write; undefined if there is none. */
 export const otherPlace = ({ former }: Shape, field: string): string | undefined => {
   const { old, now, stored } = (former?.[field] ?? {}) as Partial<FormerField>;
   return old === now ? undefined : stored === "old" ? now : old;
 };
 
-/** A row with the fields that its layout fills from others, whatever it holds there. */
+/** A row with the fields that its layout fills from other fields. Existing values are replaced. */
 export const filledRow = (fills: readonly Fill[], row: Row): Row => {
   if (fills.length === 0) return row;
   const filled: Record<string, unknown> = { ...row };
@@ -430,7 +433,7 @@ export const filledRow = (fills: readonly Fill[], row: Row): Row => {
   return filled;
 };
 
-/** The shapes whose items a search for a kind asks for: of an edge that is stored twice, the source's copy. */
+/** The shapes whose items a search for a kind finds. For an edge stored twice, only the source's copy. */
 export const kindShapes = (
   catalog: Catalog,
   { of, name }: { readonly of: "node" | "edge" | "part"; readonly name: string },
@@ -440,6 +443,6 @@ export const kindShapes = (
   return entry ? [entry.shape] : [];
 };
 
-/** True if a model declares anything to follow from other rows. */
+/** True if a model declares derived facts. */
 export const hasFacts = ({ facts: { aggregates, summaries, copies } }: Catalog): boolean =>
   aggregates.length + summaries.length + copies.length > 0;

@@ -13,8 +13,8 @@ const invalidId = (what: string, message: string, id: unknown): never => {
 /**
  * Checks that an id has all its fields; it may have others.
  *
- * @throws {schema.invalidValue} when it is not an object, or lacks a field
- * @throws {keys.empty} when a field is an empty text
+ * @throws {schema.invalidValue} if it is not an object, or lacks a field
+ * @throws {keys.empty} if a field is an empty text
  */
 export const checkId = (what: string, idFields: readonly string[], id: unknown): Row => {
   if (typeof id !== "object" || id === null)
@@ -33,7 +33,7 @@ export const checkId = (what: string, idFields: readonly string[], id: unknown):
 /**
  * The given id fields, in order, of an id that may stop at a level of its hierarchy.
  *
- * @throws {schema.invalidValue} when a field does not belong to the id, or a level before a given one is missing
+ * @throws {schema.invalidValue} if a field does not belong to the id, or a level before a given one is missing
  */
 export const leadingIdFields = (what: string, idFields: readonly string[], id: Row): readonly string[] => {
   const given = idFields.filter((field) => id[field] !== undefined);
@@ -45,9 +45,9 @@ export const leadingIdFields = (what: string, idFields: readonly string[], id: R
 };
 
 /**
- * An id or row with what the connection's tenant fixes of the given fields.
+ * An id or row with the values of the given fields that the connection's tenant determines.
  *
- * @throws {request.otherTenant} when it names another tenant
+ * @throws {request.otherTenant} if it names another tenant
  */
 export const ofTenant = <Given>({ tenant }: Pick<Catalog, "tenant">, fields: readonly string[], given: Given): Given => {
   if (!tenant || typeof given !== "object") return given;
@@ -65,7 +65,7 @@ export const ofTenant = <Given>({ tenant }: Pick<Catalog, "tenant">, fields: rea
 
 interface AllowedFields {
   readonly fields: readonly string[];
-  /** Fields beside the id that the table's keys need. */
+  /** Fields that the table's keys need in addition to the id. */
   readonly further: readonly string[];
 }
 
@@ -87,7 +87,7 @@ const checkFields = (what: string, { fields, further }: AllowedFields, id: unkno
  */
 export const checkKey = (what: string, fields: readonly string[], id: unknown): Row => checkFields(what, { fields, further: [] }, id);
 
-// Depends on the model alone, and every call needs it.
+// Kept, because every call needs it and it depends only on the model.
 const allowedByNode = new WeakMap<EndEntry, AllowedFields>();
 
 /**
@@ -111,10 +111,9 @@ export const checkNodeId = (catalog: Catalog, entry: EndEntry, given: unknown): 
 };
 
 /**
- * The node at one end of an edge. If the end may be of several node types, the id gives its `type`, unless its fields
- * determine it.
+ * The node at one end of an edge. If the end may be of several node types, the id gives its `type`, unless its fields determine it.
  *
- * @throws {schema.unknownNode} when the type is not one of the end's, or cannot be determined
+ * @throws {schema.unknownNode} if the type is not one of the end's, or cannot be determined
  */
 export const checkEnd = (catalog: Catalog, types: readonly string[], given: unknown): { readonly type: string; readonly id: Row } => {
   const only = types.length === 1 ? types[0] : undefined;
@@ -140,8 +139,8 @@ export const checkEnd = (catalog: Catalog, types: readonly string[], given: unkn
 };
 
 /**
- * Refuses the stored names of renamed attributes, which an open schema lets through: what is written under one would be read
- * as the attribute that is stored there.
+ * Refuses the stored names of renamed attributes, which an open schema accepts. A value written under such a name would be read as
+ * the renamed attribute.
  *
  * @throws {schema.unknownAttribute}
  */
@@ -181,9 +180,9 @@ const throwFailure = (what: string, cause: unknown): never => {
 const loadForms = loadOnce(async () => import("./number-forms.ts"));
 
 /**
- * A schema's result for a value as it is; a promise only if the schema is asynchronous.
+ * A schema's result for an unchanged value; a promise only if the schema is asynchronous.
  *
- * @throws {schema.failed} when the schema throws
+ * @throws {schema.failed} if the schema throws
  */
 export const ask = (schema: AnySchema, value: unknown, what: string): Maybe<SchemaResult<Row>> => {
   try {
@@ -200,10 +199,10 @@ const askAgain = async (schema: AnySchema, value: unknown, what: string, first: 
 };
 
 /**
- * A schema's result for a value. A number that the schema refuses in the form in which reads return it is tried in the other
- * one. A promise only if the schema is asynchronous (its result has a `then`), or refuses the value.
+ * A schema's result for a value. If the schema rejects a number in the form in which reads return it, the other form is tried
+ * (number or bigint). A promise only if the schema is asynchronous (its result has a `then`), or refuses the value.
  *
- * @throws {schema.failed} when the schema throws
+ * @throws {schema.failed} if the schema throws
  */
 export const validate = (schema: AnySchema, value: unknown, what: string): Maybe<SchemaResult<Row>> => {
   const result = ask(schema, value, what);
@@ -218,19 +217,19 @@ const whenDone = <T>(result: Maybe<SchemaResult<Row>>, finish: (result: SchemaRe
  * The schema's output for a whole row; a promise only if the schema is asynchronous.
  *
  * @throws {schema.invalidValue} with every issue
- * @throws {schema.failed} when the schema throws
+ * @throws {schema.failed} if the schema throws
  */
 export const validateRow = (schema: AnySchema, row: Row, what: string): Maybe<Row> =>
   whenDone(validate(schema, row, what), (result) => (result.issues ? throwIssues(what, result.issues) : result.value));
 
 /**
- * The schema's output for changed attributes, ignoring issues of other attributes. If the library does not expose each
- * attribute's schema, the values stay as given: the schema of a whole row has no output for a part.
+ * The schema's output for changed attributes, ignoring issues of other attributes. If the library does not expose the schema of
+ * each attribute, the values stay as given, because the schema of a whole row has no output for a part of it.
  *
  * @param changes the changed attributes, undefined for a removed one
  * @param isPart true if the whole row is checked later: rules across attributes are left to that
  * @throws {schema.invalidValue} with every issue
- * @throws {schema.failed} when the schema throws
+ * @throws {schema.failed} if the schema throws
  */
 export const validateChanges = (schema: AnySchema, changes: Row, what: string, isPart = false): Maybe<Row> => {
   const alone = attributeSchemas(schema);

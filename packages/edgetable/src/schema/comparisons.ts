@@ -25,7 +25,7 @@ const OPERATORS: readonly ComparisonOperator[] = [
 export const invalidCondition = (path: string, message: string, details: Readonly<Record<string, unknown>> = {}): EdgetableError =>
   new EdgetableError("plan.invalidOption", message, { details: { path, ...details } });
 
-/** True for a list with so many members, none of them undefined. */
+/** True for a list with `min` to `max` members without undefined ones. */
 export const isListOf = (operand: unknown, min: number, max: number): boolean =>
   Array.isArray(operand) && operand.length >= min && operand.length <= max && !operand.includes(undefined);
 
@@ -43,7 +43,7 @@ const hasOrder = (operand: unknown): boolean => orderedType(operand) !== undefin
 export const areOfOneType = ([first, ...more]: readonly unknown[]): boolean =>
   hasOrder(first) && more.every((one) => orderedType(one) === orderedType(first));
 
-/** True if the comparison takes the operand, and what it takes. */
+/** Whether the comparison accepts the operand, and a description of the operands that it accepts. */
 const takes = (operator: ComparisonOperator, operand: unknown): readonly [fits: boolean, takes: string] => {
   switch (operator) {
     case "between":
@@ -82,7 +82,7 @@ const checkComparison = (path: string, name: string, operand: unknown): Comparis
   );
 };
 
-/** Dropping the condition would make the call read or write more than intended. */
+/** Without the condition, the call would read or write more than intended. */
 export const undefinedValue = (path: string, what = ""): EdgetableError =>
   invalidCondition(
     path,
@@ -90,9 +90,9 @@ export const undefinedValue = (path: string, what = ""): EdgetableError =>
   );
 
 /**
- * What is asked of an attribute; a bare value means `eq`.
+ * The comparisons in the condition on an attribute; a bare value means `eq`.
  *
- * @throws {plan.invalidOption} for an undefined value, an unknown comparison, or an operand that the comparison does not take
+ * @throws {plan.invalidOption} for an undefined value, an unknown comparison, or an operand that the comparison does not accept
  */
 export const comparisonsOf = (path: string, value: unknown): readonly (readonly [ComparisonOperator, unknown])[] => {
   if (value === undefined) throw undefinedValue(path);
