@@ -28,9 +28,9 @@ const ordersAlone = (format: FieldFormat): boolean =>
   format.kind === "either" ? format.formats.every(ordersAlone) : format.kind !== "plain" && !isOneWay(format);
 
 /**
- * True if keys that share everything before a field sort by that field's value, so that a range of values is a range of keys.
- * With escapes this holds for every format except `plain` and the one-way formats. In an adopted layout, a text or number that something
- * follows may sort differently. Under a choice of formats (`6|text`), values of different types may mix.
+ * True if keys that share everything before a field sort by that field's value, so that a range of values is a range of keys. With
+ * escapes this is true for every format except `plain` and the one-way formats. In an adopted layout, a text or number that is
+ * followed by another part may sort differently. Under a choice of formats (`6|text`), values of different types may mix.
  */
 export const keepsOrder = (template: Template, path: string): boolean => {
   const index = template.parts.findIndex((part) => part.kind === "field" && part.path === path);
@@ -137,7 +137,7 @@ const segmentsOverlap = (a: Segment, b: Segment, dialect: Template): boolean => 
   return rest === "" ? formatsOverlap(long.format, short.format) : mayBegin(short.format, rest);
 };
 
-// Different delimiters divide keys in different places, and so do values that contain one: only the beginnings can be compared.
+// Different delimiters, and values that contain one, divide keys in different places, so only the beginnings can be compared.
 const beginningsOverlap = (a: Template, b: Template): boolean => {
   const [long, short] = leadOf(a).length >= leadOf(b).length ? [a, b] : [b, a];
   if (!leadOf(long).startsWith(leadOf(short))) return false;

@@ -8,7 +8,7 @@ export interface KeyPiece {
   readonly path: string | undefined;
 }
 
-/** A key's text in the pieces of its template, which together are the text; undefined if the template did not make the key. */
+/** Divides a key's text into the pieces of its template; undefined if the template did not make the key. */
 export const splitKey = (template: Template, text: string): readonly KeyPiece[] | undefined => {
   if (template.joined || !templateMatches(template, text)) return undefined;
   let at = 0;
@@ -30,7 +30,7 @@ type FieldReader = (text: string) => unknown;
 export interface EndingField {
   /** The fixed beginning of every key. */
   readonly beginning: string;
-  /** Reads the field from the text behind the beginning. */
+  /** Reads the field from the text after the beginning. */
   readonly read: FieldReader;
 }
 

@@ -1,11 +1,11 @@
-/** The largest number of shards: Edgetable's own limit, against a typing error that would make every read query a million partitions. */
+/** Maximum number of shards: Edgetable's own limit, so that a typing error does not make every read query a million partitions. */
 export const MAX_SHARDS = 65_536;
 
 /** The number of shards that the items of a key are spread over. Writers and readers share this definition. */
 export interface Sharding {
   /** Numbers of shards, 1 to 65,536, each a multiple or divisor of the others. Writers use the first, readers query all. */
   readonly counts: readonly number[];
-  /** The field of the row whose value decides over the count. */
+  /** The field of the row whose value determines the count. */
   readonly per?: { readonly path: string; readonly steps: readonly string[] };
   /** Counts for some values of that field, by the value's text. */
   readonly hot?: Readonly<Record<string, readonly number[]>>;
@@ -21,7 +21,7 @@ export type Alphabet = "digits" | "letters";
 export type FieldFormat =
   /** Any well-formed Unicode text. */
   | { readonly kind: "text" }
-  /** A text of the digits 0 to 9 alone, or of the letters A to Z and a to z alone: what tells two kinds of ids apart. */
+  /** A text of only the digits 0 to 9, or only the letters A to Z and a to z, which distinguishes two kinds of ids. */
   | { readonly kind: Alphabet }
   /** Any finite number, and bigints of up to 38 digits, in an order-preserving decimal. */
   | { readonly kind: "number" }
@@ -33,11 +33,11 @@ export type FieldFormat =
   | { readonly kind: "date" }
   /** `false` before `true`. */
   | { readonly kind: "boolean" }
-  /** A text, number or boolean as text, in lower or upper case or as it is; `width`: an integer from 0 of so many digits. One-way. */
+  /** A text, number or boolean as text, in lower case, upper case or unchanged; with `width`, an integer of that many digits. One-way. */
   | { readonly kind: OneWayText; readonly width?: number }
   /** A stable hash of the value modulo a count of shards; one-way. */
   | { readonly kind: "shard"; readonly sharding: Sharding }
-  /** The first of several formats that takes the value. */
+  /** The first of several formats that accepts the value. */
   | { readonly kind: "either"; readonly formats: readonly FieldFormat[] };
 
 /** The delimiter between the fields of a key, and whether texts are escaped so that they never contain it. */
@@ -50,36 +50,36 @@ export interface KeyDialect {
   readonly type?: "S" | "N" | undefined;
   /** True for the table's keys in an adopted layout, where keys that begin with `~` belong to Edgetable's own items. */
   readonly reserves?: boolean;
-  /** True for an attribute of an adopted layout that is no key of the table or of an index. */
+  /** True for an attribute of an adopted layout that is not a key of the table or of an index. */
   readonly beside?: boolean;
   /** Shardings that templates may name: `{orderId:shard(hotStatus)}`. */
   readonly shardings?: Readonly<Record<string, Sharding>> | undefined;
   /**
-   * The heads of dotted paths that can be read back, such as `from`; other dotted paths lead into an attribute that the row has
-   * from elsewhere. @default all
+   * The heads of dotted paths that can be read back, such as `from`; other dotted paths lead into an attribute that has another
+   * source. @default all
    */
   readonly ends?: readonly string[];
-  /** What must hold of a row for it to have the key, which is then never read back. */
+  /** The condition under which a row has the key. Such a key is never read back. */
   readonly when?: readonly When[] | undefined;
 }
 
-/** Why a value cannot be written; the thrower adds the field and the template. */
+/** Why a value cannot be written. The code that throws the error adds the field and the template. */
 export interface Refusal {
   readonly kind: "refusal";
   readonly code: "keys.delimiter" | "keys.reserved" | "keys.empty" | "keys.wrongType" | "keys.notEncodable";
   /** Continues "the value ... of {field} ...". */
   readonly problem: string;
-  /** A whole sentence: what to do about it. */
+  /** What to do about it, as a whole sentence. */
   readonly mend: string;
 }
 
 /** Makes a {@link Refusal}. */
 export const refusal = (code: Refusal["code"], problem: string, mend: string): Refusal => ({ kind: "refusal", code, problem, mend });
 
-/** What a field holds in rows that have a key. */
+/** The values of a field in rows that have a key. */
 export interface When {
   readonly path: string;
-  /** The values, one of which it has; `[undefined]` if rows lack it. Undefined for any value. */
+  /** The possible values; `[undefined]` if rows lack the field. Undefined for any value. */
   readonly values: readonly unknown[] | undefined;
 }
 
@@ -99,7 +99,7 @@ export interface FieldPart {
   readonly steps: readonly string[];
   /** The attribute within which the field lies: `address` of `address.city`. */
   readonly within?: string;
-  /** True if the key ends before the field where the row lacks it. */
+  /** True if the key ends before the field if the row lacks it. */
   readonly mayEnd?: true;
   /** True if every key begins with the field. */
   readonly leads?: true;
@@ -117,20 +117,20 @@ export interface Template extends KeyDialect {
   readonly parts: readonly TemplatePart[];
   /** The distinct paths of its fields, in order of appearance. */
   readonly fields: readonly string[];
-  /** The paths that may be missing: they decide over the number of shards, or end the key. */
+  /** The paths that may be missing, because they determine the number of shards or end the key. */
   readonly optional: readonly string[];
   /** The distinct members of a row that the fields are or lie within. */
   readonly within: readonly string[];
   /** The distinct paths whose values can be read from a key. */
   readonly carried: readonly string[];
   /**
-   * True for the key of an index from which nothing is read: its values may contain the delimiter or be empty, because rows
-   * with one key are told apart by their own attributes.
+   * True for the key of an index from which nothing is read: its values may contain the delimiter or be empty, because rows with
+   * equal keys are distinguished by their own attributes.
    */
   readonly loose: boolean;
-  /** True for an attribute that is no key and holds one field as it is: an empty text, and null. */
+  /** True for an attribute that is not a key and contains one field unchanged, which may be an empty text or null. */
   readonly verbatim: boolean;
-  /** True if something follows a field without a delimiter: no field can be read. */
+  /** True if a part follows a field without a delimiter. Then no field can be read. */
   readonly joined: boolean;
   /** True if a path appears in several readable places, which must then agree. */
   readonly repeats: boolean;

@@ -4,7 +4,7 @@ import { isOneWay } from "./render-template.ts";
 import { MAX_SHARDS, type FieldFormat, type KeyDialect, type FieldPart, type Template, type TemplatePart } from "./key-template.ts";
 import { isWellFormed } from "./value-text.ts";
 
-/** Throws for a template's source text, with a sentence that says what is wrong. */
+/** Throws an error about a template's source text, with a message that says what is wrong. */
 const invalidTemplate = (source: string, sentence: string): never => {
   throw new EdgetableError("schema.invalidModel", `key template ${JSON.stringify(source)}: ${sentence}`, { details: { template: source } });
 };
@@ -84,7 +84,7 @@ const checkDelimiter = (source: string, { delimiter, escapes }: KeyDialect): voi
   // Compiling Unicode classes takes half a millisecond, and models in Edgetable's own layout never need them.
   if (ESCAPING_DELIMITER.test(delimiter)) return;
   if (escapes) {
-    // Fields are escaped up to "$": a delimiter must sort below, so that a field sorts before any longer one.
+    // Fields are escaped up to "$". A delimiter must sort below it, so that a field sorts before any longer one.
     invalidTemplate(source, `the delimiter ${given} cannot be escaped in order; use "#", "!" or '"', or a layout without escapes.`);
   }
   if (delimiter.length !== 1 || !ADOPTED_DELIMITER.test(delimiter)) {
@@ -153,7 +153,7 @@ const parseParts = (source: string, dialect: KeyDialect): TemplatePart[] => {
   return parts;
 };
 
-/** Returns true if something follows a field without a delimiter, which only a field that is never read back may allow. */
+/** Returns true if a part follows a field without a delimiter. This is only allowed if the field is never read back. */
 const checkNeighbours = (source: string, { delimiter, reserves }: KeyDialect, parts: readonly TemplatePart[]): boolean => {
   let joined = false;
   for (const [index, part] of parts.entries()) {
@@ -174,11 +174,11 @@ const checkNeighbours = (source: string, { delimiter, reserves }: KeyDialect, pa
 };
 
 /**
- * Parses a key template such as `TEACHER#{to.teacherId}#CLASS#{class}`. A field is `{path}` or
- * `{path:format}`, the format one of `text` (the default), `digits`, `letters`, `number`, `plain`, `date`, `boolean`, `lower`, `upper`, `written`, a
- * width such as `6`, `shard(16)`, or a choice such as `6|text`.
+ * Parses a key template such as `TEACHER#{to.teacherId}#CLASS#{class}`. A field is `{path}` or `{path:format}`, the format one of
+ * `text` (the default), `digits`, `letters`, `number`, `plain`, `date`, `boolean`, `lower`, `upper`, `written`, a width such as
+ * `6`, `shard(16)`, or a choice such as `6|text`.
  *
- * @throws {schema.invalidModel} when the source or the delimiter is malformed
+ * @throws {schema.invalidModel} if the source or the delimiter is malformed
  * @example
  * ```ts
  * const key = parseTemplate("STUDENT#{studentId}", { delimiter: "#", escapes: true });
@@ -197,14 +197,14 @@ export const parseTemplate = (source: string, options: KeyDialect): Template => 
     invalidTemplate(source, "its attribute is a number (layout.types), which holds one number and no text; write {field:number}.");
   const places = parts.filter((part) => part.kind === "field");
   const deciding = places.flatMap(({ format }) => (format.kind === "shard" && format.sharding.per ? [format.sharding.per.path] : []));
-  // A key that would begin with the field, or holds it elsewhere too, is not there without it.
+  // A key that begins with the field, or contains it elsewhere as well, does not exist without it.
   const isNeeded = (path: string): boolean => places.some((place) => place.path === path && (!place.mayEnd || place.leads));
   const optional = [...deciding, ...places.flatMap(({ path, mayEnd }) => (mayEnd && !isNeeded(path) ? [path] : []))];
   const fields = Object.freeze([...new Set([...places.map((place) => place.path), ...deciding])]);
   const within = Object.freeze([
     ...new Set([...places.map((place) => place.within ?? place.path), ...deciding, ...(when?.map(({ path }) => path) ?? [])]),
   ]);
-  // What stands behind a field where the key may end is missing from some keys, so that it has an attribute of its own.
+  // Fields after the possible end of a key are missing in some keys, so they have attributes of their own.
   const end = places.findIndex(({ mayEnd }) => mayEnd);
   const readable = (end === -1 ? places : places.slice(0, end))
     .filter(({ format, within: outer }) => !joined && !when && !isOneWay(format) && outer === undefined)

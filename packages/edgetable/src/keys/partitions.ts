@@ -6,7 +6,7 @@ import { encodeShard, fieldValue } from "./value-text.ts";
 /**
  * The shards that a reader queries, ascending: those of one value if it is known, else all.
  *
- * @returns undefined when the value has no shard
+ * @returns undefined if the value has no shard
  */
 const readShards = (part: FieldPart, sharding: Sharding, row: Row): readonly string[] | undefined => {
   const value = fieldValue(row, part.steps);
@@ -19,8 +19,8 @@ const readShards = (part: FieldPart, sharding: Sharding, row: Row): readonly str
 };
 
 /**
- * The turn in which a reader queries a shard, 0 first: after all shards that items leave for it. So a reader cannot miss an
- * item that moves to the writers' shard.
+ * The turn in which a reader queries a shard, from 0. A shard's turn is after those of all shards from which items move to it, so a
+ * reader cannot miss an item that moves to the writers' shard.
  */
 export const turnOf = (growth: Growth | undefined, shard: number): number => {
   if (!growth) return 0;
@@ -40,10 +40,10 @@ export interface Partition {
 }
 
 /**
- * Every partition key that rows with these values may have: one if the template has no shard or the sharded value is known,
- * else one for each shard. Undefined if another field is unknown.
+ * Every partition key that rows with these values may have: one if the template has no shard or the sharded value is known, else
+ * one for each shard. Undefined if another field is unknown.
  *
- * @throws what {@link renderTemplate} throws, for the known fields
+ * @throws the errors of {@link renderTemplate}, for the known fields
  */
 export const renderPartitions = (template: Template, row: Row): readonly Partition[] | undefined => {
   const growth = growthOf(template);
@@ -52,7 +52,7 @@ export const renderPartitions = (template: Template, row: Row): readonly Partiti
   for (const part of template.parts) {
     if (part.kind === "field" && part.format.kind === "shard") {
       const value = fieldValue(row, part.steps);
-      // Throws for an empty or unfit value, as in a key.
+      // Throws for an empty or invalid value, as in a key.
       if (value !== undefined) encodeStrictly(template, part, value);
       const shards = readShards(part, part.format.sharding, row) ?? [];
       found = found.flatMap(({ text }) => shards.map((shard) => ({ text: text + shard, shard: Number(shard) })));

@@ -1,4 +1,4 @@
-// Makes keys of rows and reads them back, each field by its format.
+// Makes keys from rows and reads them back, each field by its format.
 import { EdgetableError } from "../errors/edgetable-error.ts";
 import { defined, unreachable } from "../util/invariant.ts";
 import { type Row, valueAt } from "../util/row.ts";
@@ -65,7 +65,7 @@ const encodeEither = (formats: readonly FieldFormat[], value: unknown, dialect: 
   for (const format of formats) {
     const text = encodeFormat(format, value, dialect);
     if (typeof text !== "string") {
-      // A format that takes the type but not the value gives the better reason.
+      // The reason of a format that accepts the type but not the value is more helpful.
       if (best === undefined || best.code === "keys.wrongType") best = text;
       continue;
     }
@@ -104,7 +104,10 @@ export const isOneWay = ({ kind }: FieldFormat): boolean => kind === "lower" || 
 const inCase = (kind: OneWayText, text: string): string =>
   kind === "lower" ? text.toLowerCase() : kind === "upper" ? text.toUpperCase() : text;
 
-/** A value in the case in which a key holds it, if it does in one: what two values have in common that make one key. */
+/**
+ * A value in the case in which a key contains it; unchanged if the key keeps its case. Two values with the same result make the
+ * same key.
+ */
 export const inKeysCase = (form: OneWayText | undefined, value: unknown): unknown =>
   form !== undefined && typeof value === "string" ? inCase(form, value) : value;
 
@@ -165,7 +168,7 @@ const encodeFormat = (format: FieldFormat, value: unknown, dialect: KeyDialect):
   }
 };
 
-/** The beginning of the keys of Edgetable's own items, and of no other keys. */
+/** The beginning of the keys of Edgetable's own items. No other keys begin with it. */
 const OWN_HEAD = "~";
 
 /** Reads a value, a shard as its number and other one-way formats as their text; undefined if the format does not write this text. */
@@ -200,7 +203,7 @@ export const decodeFormat = (format: FieldFormat, text: string, dialect: KeyDial
   }
 };
 
-/** Reads the value of a field of a key; undefined if the template did not write it, as in keys of Edgetable's own items. */
+/** Reads the value of a field of a key; undefined if the template did not write it, for example in keys of Edgetable's own items. */
 export const decodePart = ({ format, leads }: FieldPart, text: string, dialect: KeyDialect): unknown => {
   if (!leads || !text.startsWith(OWN_HEAD)) return decodeFormat(format, text, dialect);
   if (!dialect.escapes) return dialect.reserves ? undefined : decodeFormat(format, text, dialect);
@@ -231,7 +234,7 @@ const EMPTY = refusal(
 
 /** Writes one field's value for a whole key. Refuses an empty text, and a reserved beginning. */
 export const encodeStrictly = (template: Template, part: FieldPart, value: unknown): string => {
-  // DynamoDB refuses an empty key: a value may be empty beside something else only.
+  // DynamoDB rejects an empty key, so a value may only be empty if the key has other parts.
   if (value === "" && !template.verbatim && (!template.loose || template.parts.length === 1))
     return throwRefusal(template, part, { value, why: EMPTY });
   const text = encodePart(template, part, value);
@@ -250,13 +253,13 @@ const findField = (template: Template, path: string): FieldPart => {
 };
 
 /**
- * The text of one field alone, for the bounds of a range on the field that follows a known prefix.
- * Unlike in a whole key, an empty text is allowed: it sorts below every other.
+ * The text of one field alone, for the bounds of a range on the field that follows a known prefix. Unlike in a whole key, an empty
+ * text is allowed: it sorts below every other.
  *
  * @param path one of the template's `fields`
- * @throws {keys.wrongType} when the value's type is not the format's
- * @throws {keys.notEncodable} when the format has no text for the value
- * @throws {keys.delimiter} when the value contains an adopted layout's delimiter
+ * @throws {keys.wrongType} if the value's type is not the format's
+ * @throws {keys.notEncodable} if the format has no text for the value
+ * @throws {keys.delimiter} if the value contains an adopted layout's delimiter
  */
 export const encodeKeyField = (template: Template, path: string, value: unknown): string =>
   encodePart(template, findField(template, path), value);
@@ -282,8 +285,8 @@ export const leadOf = (template: Template | undefined): string => {
 /** The part of a key that is known, from the left. */
 export interface Prefix {
   /**
-   * The known text. If not `complete`, it ends with the literal behind the last known field, so that `begins_with` never
-   * meets a longer id. If `complete`, it is a whole key, to be compared by `=`.
+   * The known text. If not `complete`, it ends with the literal after the last known field, so that `begins_with` never matches a
+   * longer id. If `complete`, it is a whole key, to be compared by `=`.
    */
   readonly text: string;
   readonly complete: boolean;
@@ -308,13 +311,13 @@ const forWriters = (part: FieldPart, row: Row): FieldPart => {
 };
 
 /**
- * The key of a row, or undefined if a field is undefined or null: never a partial key. The caller checks the length: 2048
- * bytes for a partition key, 1024 for a sort key (ServiceQuotas).
+ * The key of a row, or undefined if a field is undefined or null: never a partial key. The caller checks the length: 2048 bytes for
+ * a partition key, 1024 for a sort key (ServiceQuotas).
  *
- * @throws {keys.empty} when a field is an empty text
- * @throws {keys.wrongType} when a value's type is not its format's
- * @throws {keys.notEncodable} when a format has no text for its value
- * @throws {keys.delimiter} when a value contains an adopted layout's delimiter
+ * @throws {keys.empty} if a field is an empty text
+ * @throws {keys.wrongType} if a value's type is not its format's
+ * @throws {keys.notEncodable} if a format has no text for its value
+ * @throws {keys.delimiter} if a value contains an adopted layout's delimiter
  */
 export const renderTemplate = (template: Template, row: Row): string | undefined => {
   let text = "";
@@ -326,18 +329,18 @@ export const renderTemplate = (template: Template, row: Row): string | undefined
     const value = fieldValue(row, part.steps);
     if (value === undefined) return part.mayEnd && text !== "" ? text : undefined;
     text += encodeStrictly(template, forWriters(part, row), value);
-    // Of several fields with nothing between them, all may be empty.
+    // If several fields follow each other without a delimiter, all of them may be empty.
     if (text === "" && part === template.parts.at(-1) && !template.verbatim) throwRefusal(template, part, { value, why: EMPTY });
   }
   return text;
 };
 
-/** Whether a row has the key at all. */
+/** True if a row has the key. */
 export const hasKey = ({ when, any }: Pick<Template, "when" | "any">, row: Row): boolean =>
   (any === undefined || any.some((path) => (valueAt(row, path) ?? null) !== null)) &&
   (when === undefined ||
     when.every(({ path, values }) => {
-      // Null is a value, as it is for the conditions of DynamoDB.
+      // Null is a value, as in DynamoDB's conditions.
       const value = valueAt(row, path);
       return values ? values.some((one) => sameValue(one, value)) : value !== undefined;
     }));
@@ -345,7 +348,7 @@ export const hasKey = ({ when, any }: Pick<Template, "when" | "any">, row: Row):
 /**
  * The longest known beginning of a row's key; a leading literal counts.
  *
- * @throws what {@link renderTemplate} throws, for the known fields
+ * @throws the errors of {@link renderTemplate}, for the known fields
  */
 export const renderPrefix = (template: Template, row: Row): Prefix => {
   let text = "";
@@ -367,7 +370,7 @@ export const renderPrefix = (template: Template, row: Row): Prefix => {
 export const hasShard = (template: Template | undefined): boolean =>
   template?.parts.some((part) => part.kind === "field" && part.format.kind === "shard") ?? false;
 
-/** The paths that a template's partition depends on only through the choice of a shard. */
+/** The paths that influence a template's partition only by the choice of a shard. */
 export const shardPaths = (template: Template): ReadonlySet<string> => {
   const paths = new Set<string>();
   for (const part of template.parts) {
@@ -379,7 +382,7 @@ export const shardPaths = (template: Template): ReadonlySet<string> => {
   return paths;
 };
 
-/** A change of a template's number of shards that is under way. */
+/** A change of a template's number of shards that is in progress. */
 export interface Growth {
   /** All counts, ascending. */
   readonly counts: readonly number[];
@@ -387,7 +390,7 @@ export interface Growth {
   readonly writers: number;
 }
 
-/** The growth under way in a template; undefined if each list of counts has one member. */
+/** The growth in progress in a template; undefined if each list of counts has one member. */
 export const growthOf = (template: Template): Growth | undefined => {
   for (const part of template.parts) {
     if (part.kind !== "field" || part.format.kind !== "shard") continue;

@@ -1,4 +1,5 @@
-// The door to this folder: code outside makes, reads and compares keys through here. What few programs need is in partitions and key-pieces, so that it is loaded late.
+// The entry of this folder: other folders make, read and compare keys through it. Code that few programs need is in partitions and
+// key-pieces, which are loaded later.
 export { keepsOrder, templatesOverlap } from "./compare-templates.ts";
 export {
   ALPHABETS,

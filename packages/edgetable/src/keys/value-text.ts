@@ -1,4 +1,4 @@
-// The text of one value in a key, the shard of one among them, and what compares values and keys.
+// The texts of single values in keys, including shards, and comparisons of values and keys.
 import { isNumber, type Row } from "../util/row.ts";
 import { type KeyDialect, type Refusal, refusal } from "./key-template.ts";
 
@@ -92,7 +92,7 @@ const isInRange = (value: number | bigint): boolean => {
   return size < 1e126 && (size >= 1e-130 || size === 0) && (typeof value === "number" || /^-?\d{1,38}0*$/.test(String(value)));
 };
 
-/** Says what a number, text or `Date` is that no item holds, such as "the number NaN"; undefined for any other value. */
+/** Describes a number, text or `Date` that cannot be stored, such as "the number NaN"; undefined for any other value. */
 export const unstorable = (value: unknown): string | undefined => {
   if (isNumber(value)) return isInRange(value) ? undefined : `the number ${value}`;
   if (typeof value === "string") return isWellFormed(value) ? undefined : "text with half of a surrogate pair";
@@ -312,9 +312,9 @@ const hashedText = (value: unknown): string | Refusal => {
 };
 
 /**
- * The shard of a value, 0 to `count - 1`, as plain text: FNV-1a over the UTF-8 of its text, mixed, modulo `count`. Stored
- * keys depend on it, so it never changes. It is not padded, so that a shard has the same name whatever the count: when the
- * count grows, an item whose number stays the same need not move.
+ * The shard of a value, 0 to `count - 1`, as plain text: FNV-1a over the UTF-8 of its text, mixed, modulo `count`. Stored keys
+ * depend on it, so it never changes. It is not padded, so a shard's name does not depend on the count: when the count grows, an
+ * item with the same number need not move.
  */
 export const encodeShard = (value: unknown, count: number): string | Refusal => {
   const text = hashedText(value);
@@ -366,7 +366,7 @@ export const sameValue = (a: unknown, b: unknown): boolean => {
   return isNumber(a) && isNumber(b) && encodeNumber(a) === encodeNumber(b);
 };
 
-// Marks for values that JSON cannot express. A member name that begins with the same character gets one more.
+// Marks for values that JSON cannot express. If a member name begins with the same character, another one is added before it.
 const MARK = "~";
 const DATE = "~date";
 const NUMBER = "~number";

@@ -25,10 +25,11 @@ const numberText = (value: number | bigint, path: string): string => {
   return String(value);
 };
 
-// DynamoDB rejects a set with equal members, and JavaScript has members that differ only here: 1 and 1n, two arrays of equal bytes.
+// DynamoDB rejects a set with equal members, and members that DynamoDB takes as equal may differ in JavaScript: 1 and 1n, or two
+// arrays of equal bytes.
 const distinct = (members: readonly string[]): string[] => [...new Set(members)];
 
-// A number is read as `number` or `bigint` by its size, so that a set of numbers may hold both.
+// A number is read as `number` or `bigint` depending on its size, so a set of numbers may contain both.
 const encodeSet = (value: ReadonlySet<unknown>, path: string): AttributeValue => {
   const members = [...value];
   const first = members[0];
@@ -60,7 +61,7 @@ const encodeObject = (value: object, path: string, level: number): AttributeValu
   if (value instanceof Set) return encodeSet(value, path);
   if (value instanceof Date) throw unsupported(path, value, ["a Date", "Declare the attribute in `dates`, or store ISO 8601 text"]);
   if (Array.isArray(value)) {
-    // `map` would skip the holes of a sparse array.
+    // `map` skips the holes of a sparse array.
     const list: AttributeValue[] = [];
     for (let at = 0; at < value.length; at++) list.push(encodeValue(value[at], `${path}[${at}]`, level + 1));
     return { L: list };
@@ -77,11 +78,10 @@ const encodeObject = (value: object, path: string, level: number): AttributeValu
 };
 
 /**
- * The DynamoDB form of a value: well-formed text, finite numbers, bigints, booleans, null, bytes, sets, arrays and
- * plain objects.
+ * The DynamoDB form of a value: well-formed text, finite numbers, bigints, booleans, null, bytes, sets, arrays and plain objects.
  *
- * @param level how deep it is nested, 1 for an attribute
- * @throws {request.unsupportedValue} for anything else, and what is nested deeper than 32 levels.
+ * @param level depth of nesting, 1 for an attribute
+ * @throws {request.unsupportedValue} for any other value, and for more than 32 levels of nesting
  */
 export const encodeValue = (value: unknown, path: string, level = 1): AttributeValue => {
   if (level > MOST_LEVELS) throw unsupported(path, value, ["nested more than 32 levels deep", CONVERT]);
@@ -123,28 +123,28 @@ export const decodeValue = (value: AttributeValue): unknown => {
 
 type KeyType = Template["type"];
 
-/** The value of a computed attribute whose text is given. A number's text sorts as the number does. */
+/** The value of a computed attribute, from its text. A number's text sorts like the number. */
 export const keyValue = (type: KeyType, text: string): AttributeValue =>
   // An exclusive bound ends with U+0000. Numbers have no such neighbour, so the plan checks the condition again.
   type === "N" ? { N: decimalOf(text.endsWith("\u0000") ? text.slice(0, -1) : text) } : { S: text };
 
-/** The text by which a key's value sorts: of a number the one that `keyValue` takes. */
+/** The text by which a key's value sorts. For a number, the text that `keyValue` accepts. */
 export const keyTextOf = (value: AttributeValue | undefined): string | undefined => {
   if (value === undefined) return undefined;
   if ("S" in value) return value.S;
   return "N" in value ? decimalText(value.N) : undefined;
 };
 
-/** The fields of a computed attribute; undefined where it is absent, of another type, or not made by the template. */
+/** The fields of a computed attribute; undefined if it is absent, has another type, or was not made by the template. */
 export const readKey = (template: Template, value: AttributeValue | undefined): Record<string, unknown> | undefined => {
   if (value === undefined) return undefined;
   if (template.verbatim && "NULL" in value) return { [template.fields[0]!]: null };
   if (template.type === "S") return "S" in value ? readTemplate(template, value.S) : undefined;
-  // As every number is read: one that a double cannot hold is rounded.
+  // Like every number that is read, it is rounded if a double cannot represent it.
   return "N" in value ? { [template.fields[0] ?? ""]: decodeValue(value) } : undefined;
 };
 
-// DynamoDB gives numbers back in its own notation: 1e21 comes back as 1000000000000000000000.
+// DynamoDB returns numbers in its own notation: 1e21 comes back as 1000000000000000000000.
 const whole = /^-?\d+$/;
 const sameNumber = (a: string, b: string): boolean => (whole.test(a) && whole.test(b) ? BigInt(a) === BigInt(b) : Number(a) === Number(b));
 
@@ -153,7 +153,7 @@ const sameMembers = (a: readonly string[], b: readonly string[]): boolean =>
 
 const asRead = (numbers: readonly string[]): readonly string[] => numbers.map((one) => String(readDecimal(one)));
 
-/** Whether two stored values are the same to DynamoDB. */
+/** True if DynamoDB treats two stored values as equal. */
 export const sameAttribute = (a: AttributeValue | undefined, b: AttributeValue | undefined): boolean => {
   if (a === undefined || b === undefined) return a === b;
   if ("N" in a && "N" in b) return sameNumber(a.N, b.N);
@@ -168,10 +168,10 @@ export const sameAttribute = (a: AttributeValue | undefined, b: AttributeValue |
   return JSON.stringify(a) === JSON.stringify(b);
 };
 
-/** A value with all digits of a stored one, if rows hold both as the same: the row that it is of was read there. */
+/** Returns the stored value, with all its digits, if a row contains both values as the same; the row was then read from it. */
 export const keepDigits = (made: AttributeValue, stored: AttributeValue | undefined): AttributeValue =>
   stored && sameAttribute(made, stored) ? stored : made;
 
-/** Whether two items hold the same attributes with the same values. */
+/** True if two items have the same attributes with the same values. */
 export const sameItem = (a: Item, b: Item): boolean =>
   Object.keys(a).length === Object.keys(b).length && Object.entries(a).every(([name, value]) => sameAttribute(value, b[name]));

@@ -5,31 +5,31 @@ import type { Key } from "../transport/operations.ts";
 
 /** Where a page ended. */
 export interface Position {
-  /** Which of the plan's sources was being read. */
+  /** The position of the plan's source that was being read. */
   readonly source: number;
-  /** The key after which to go on; undefined at the source's beginning. */
+  /** The key after which to continue; undefined at the source's beginning. */
   readonly key: Key | undefined;
-  /** True when the page before this position is meant. */
+  /** True to read the page before this position. */
   readonly backward: boolean;
-  /** Of a read over shards: which rows under the key's own sort key were given. */
+  /** For a read over shards: the rows with the key's sort key that were returned. */
   readonly ties?: Ties | undefined;
 }
 
 /**
- * Where a page ends among rows under one sort key: as what moves changes its place among them, the rows
- * are named. Read from here on, those that were given are not given again, and those that are left are not lost.
+ * Where a page ends among rows with the same sort key. Rows that move change their place among them, so the rows are named. The
+ * next page then neither repeats returned rows nor loses the others.
  */
 export interface Ties {
-  /** Names of those that were given, from their table keys; or, with `left`, of those that were not. */
+  /** Names of the returned rows, from their table keys; with `left`, names of the other rows. */
   readonly named: readonly string[];
   readonly left: boolean;
-  /** Whether there were more than are named. */
+  /** True if there were more rows than are named. */
   readonly more: boolean;
-  /** How many partitions were read; 0 where their rows may have moved, so that only names tell them apart. */
+  /** Number of partitions that were read; 0 if their rows may have moved, so that only names identify them. */
   readonly partitions: number;
 }
 
-/** The secrets of cursors, as texts: the first seals, and each opens. */
+/** The secrets of cursors, as texts: the first one seals, and all of them open. */
 export type Secrets = readonly [string, ...string[]];
 
 const NONCE_BYTES = 12;
@@ -40,10 +40,9 @@ const LEFT = 2;
 
 const keyOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
-/** Seals bytes so that they can be neither read nor altered, nor used with another query (law 7). */
+/** Seals bytes, so that they cannot be read, altered or used with another query (law 7). */
 export const sealBytes = (bytes: Buffer, query: string, [secret]: Secrets): Buffer => {
-  // The nonce follows from the content: the same page always has the same cursor, and a nonce is never
-  // used for two different texts.
+  // The nonce is derived from the content: the same page always has the same cursor, and two different texts never share a nonce.
   const nonce = createHash("sha256").update(secret).update(query).update(bytes).digest().subarray(0, NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", keyOf(secret), nonce).setAAD(Buffer.from(query));
   const sealed = [cipher.update(bytes), cipher.final()];
@@ -69,7 +68,7 @@ const invalid = (cause?: unknown): EdgetableError =>
     { cause },
   );
 
-/** @throws {cursor.invalid} for a value that is not text, and for empty text: callers often mean the first page */
+/** @throws {cursor.invalid} for a value that is not text, and for empty text: callers often intend the first page */
 export const checkGiven = (cursor: unknown, answer = "page"): void => {
   if (typeof cursor === "string" && cursor !== "") return;
   throw new EdgetableError(
@@ -79,9 +78,9 @@ export const checkGiven = (cursor: unknown, answer = "page"): void => {
 };
 
 /**
- * Looks at a cursor's form alone, before anything is asked of the table.
+ * Checks the form of a cursor, before any request to the table.
  *
- * @throws {cursor.invalid} when it cannot be one
+ * @throws {cursor.invalid} if it cannot be a cursor
  */
 export const checkCursor = (cursor: string): void => {
   checkGiven(cursor);
@@ -92,8 +91,8 @@ export const checkCursor = (cursor: string): void => {
 /**
  * Opens what {@link sealBytes} or {@link sealText} sealed, and reads it.
  *
- * @param secrets undefined where there is none, so that nothing can be sealed by it
- * @throws {cursor.invalid} when it was not sealed for this very query and secret.
+ * @param secrets undefined if there is no secret; then no cursor is valid
+ * @throws {cursor.invalid} if it was not sealed for this query with one of the secrets
  */
 export const openSealed = <T>(
   sealed: string | Buffer,
@@ -117,7 +116,7 @@ export const openSealed = <T>(
 /**
  * Opens a cursor.
  *
- * @throws {cursor.invalid} when it was not sealed by {@link sealCursor} for this very query by one of the secrets.
+ * @throws {cursor.invalid} if {@link sealCursor} did not seal it for this query with one of the secrets
  */
 export const openCursor = (cursor: string, query: string, secrets: Secrets | undefined): Position =>
   openSealed(cursor, { query, secrets }, (bytes) => {

@@ -9,7 +9,7 @@ import { decodeValue, keyTextOf, readKey } from "./attribute-value.ts";
 import { fitsMatch } from "./encode-item.ts";
 import { renewFields } from "./former-fields.ts";
 
-/** True if an item has expired, though DynamoDB has not removed it yet. */
+/** True if an item has expired, even if DynamoDB has not deleted it yet. */
 export const isExpired = ({ ttl }: Pick<Catalog, "ttl">, item: Item, livingAt: number | undefined): boolean => {
   const value = livingAt === undefined || ttl === undefined ? undefined : item[ttl];
   return value !== undefined && livingAt !== undefined && "N" in value && Number(value.N) < livingAt;
@@ -19,8 +19,8 @@ const attributeOwner = (catalog: Catalog, shape: Shape): ReturnType<typeof defin
   shape.role === "reference" ? catalog.nodes[shape.from ?? ""]?.definition : definitionOf(catalog, shape);
 
 /**
- * True if items of a kind may have the attribute by which DynamoDB removes expired ones. It removes them whether or not the kind
- * declares it.
+ * True if items of a kind may have the attribute by which DynamoDB removes expired ones. It deletes them even if the kind does not
+ * declare the attribute.
  */
 export const mayExpire = (catalog: Catalog, shape: Shape): boolean => {
   const { ttl } = catalog;
@@ -49,7 +49,7 @@ const placeAll = (template: Template, fields: Row, row: Record<string, unknown>)
     if (value === undefined) continue;
     const end = part.steps[0] ?? "";
     const name = part.steps[1];
-    // What an earlier key says counts, also null.
+    // The value from an earlier key wins, even if it is null.
     if (name === undefined) {
       if (row[end] === undefined) row[end] = value;
     } else if (part.steps.length > 2) place(row, part.path, value);
@@ -57,7 +57,7 @@ const placeAll = (template: Template, fields: Row, row: Record<string, unknown>)
   }
 };
 
-/** The row of a reference edge, made of the row of its source. */
+/** The row of a reference edge, from the row of its source. */
 const referenceRow = (shape: Shape, node: Record<string, unknown>): Record<string, unknown> => {
   const row: Record<string, unknown> = { from: {}, to: {} };
   for (const path in shape.alias) place(row, path, node[shape.alias[path] as string]);
@@ -67,18 +67,21 @@ const referenceRow = (shape: Shape, node: Record<string, unknown>): Record<strin
   return row;
 };
 
-/** How the attributes of a shape's items become fields. */
+/** The mapping from attributes of a shape's items to fields. */
 interface Naming {
   readonly catalog: Catalog;
-  /** The field of each attribute that the model knows; undefined for what is no field of its own. */
+  /** The field of each attribute that the model knows; undefined for an attribute that is not a field itself. */
   readonly names: ReadonlyMap<string, string | undefined>;
-  /** Whether an attribute that the model does not name is a field: the schema keeps it, or does not list its own. */
+  /** True if attributes that the model does not name are fields, because the schema keeps them or does not list its attributes. */
   readonly open: boolean;
-  /** Fields that an index key carries, and the attributes in which a copy of them may stand: the only source of an item that the index leaves out. */
+  /**
+   * Fields that an index key contains, with the attributes that may contain a copy of them. The copy is the only source if the item
+   * is not in the index.
+   */
   readonly copies: readonly FieldCopy[];
 }
 
-/** An attribute in which others may have stored what a key carries. */
+/** An attribute in which other programs may have stored a field of a key. */
 interface FieldCopy {
   readonly attribute: string;
   readonly field: string;
@@ -116,29 +119,29 @@ const namingOf = (catalog: Catalog, shape: Shape): Naming => {
 
 const copyLists = new WeakMap<Shape, readonly FieldCopy[]>();
 
-/** The attributes in which an item may hold a copy of what its keys carry. */
+/** The attributes of an item that may contain copies of fields of its keys. */
 const copiesOf = ({ typeAttribute }: Catalog, shape: Shape): readonly FieldCopy[] => {
   let copies = copyLists.get(shape);
   if (copies) return copies;
   copies = shape.carried.flatMap((field) => {
     const attribute = shape.stored[field] ?? field;
-    // A field may be called as the attribute of the type is.
+    // A field may have the same name as the type attribute.
     return field.includes(".") || attribute === typeAttribute || attribute in shape.keys ? [] : [{ attribute, field }];
   });
   copyLists.set(shape, copies);
   return copies;
 };
 
-/** A copy of a field that disagrees with the key which carries the field. */
+/** A copy of a field that disagrees with the key that contains the field. */
 export interface DriftedField {
   readonly field: string;
-  /** What the key says, which the row holds. */
+  /** The value in the key, which the row contains. */
   readonly value: unknown;
-  /** What is stored beside it. */
+  /** The value in the copy. */
   readonly copy: unknown;
 }
 
-/** The fields of which an item of an adopted table holds a copy that disagrees with its key. */
+/** The fields whose copy in an item of an adopted table disagrees with its key. */
 export const driftedFields = (catalog: Catalog, shape: Shape, item: Item, row: Row): readonly DriftedField[] => {
   if (shape.role === "reference") return [];
   return copiesOf(catalog, shape).flatMap(({ attribute, field }) => {
@@ -155,17 +158,17 @@ export const driftedFields = (catalog: Catalog, shape: Shape, item: Item, row: R
   });
 };
 
-/** What of an item its row holds. */
+/** Which attributes of an item its row contains. */
 export interface RowOptions {
   /** Also attributes that the model does not know: those that left its schema, index keys of another deployment. @default "hide" */
   readonly unknown?: "show" | "hide" | undefined;
 }
 
 /**
- * The node's row of an item, where the shape is a reference edge, else the shape's own row. What a key
- * carries is read from the key; a copy counts where the key is not there.
+ * The node's row of an item, where the shape is a reference edge, else the shape's own row. Fields of a key are read from the key;
+ * a copy is only used if the key is absent.
  *
- * @throws {keys.unreadable} when a computed attribute is not of its template's form
+ * @throws {keys.unreadable} if a computed attribute does not match its template
  */
 export const decodeOwn = (catalog: Catalog, shape: Shape, item: Item, { unknown }: RowOptions = {}): Record<string, unknown> => {
   const row: Record<string, unknown> = {};
@@ -210,17 +213,17 @@ export const decodeItem = (catalog: Catalog, shape: Shape, item: Item, options?:
   return { ...edge, from: { type: shape.from, ...(edge["from"] as object) }, to: { type: shape.to, ...(edge["to"] as object) } };
 };
 
-/** The type that an item says; undefined if it says none. */
+/** The type in an item's type attribute; undefined if it has none. */
 export const typeIn = ({ typeAttribute, typeForm }: Catalog, item: Item): string | undefined => {
   const value = typeAttribute === undefined ? undefined : item[typeAttribute];
   if (value === undefined || typeForm === "S") return value && "S" in value ? value.S : undefined;
   return "SS" in value && value.SS.length === 1 ? value.SS[0] : JSON.stringify(value);
 };
 
-// The fields that both key templates of a shape hold, by its sort key: every item that is read needs them.
+// The fields that both key templates of a shape contain, by its sort key. Kept, because every item that is read needs them.
 const sharedFields = new WeakMap<Template, { readonly partition: Template; readonly fields: readonly string[] }>();
 
-// A node under its own id holds that id in both keys. An edge's item may differ from it in nothing else.
+// Both keys of a node's item may contain its id. An edge's item may differ from it only in this.
 const keysAgree = (catalog: Catalog, shape: Shape, item: Item): boolean => {
   const { partitionKey, sortKey } = catalog.index;
   if (sortKey === undefined) return true;
@@ -243,20 +246,20 @@ const hasForm = (shape: Shape, attribute: string, item: Item): boolean => {
   const template = shape.keys[attribute];
   if (!template) return true;
   const value = item[attribute];
-  // A row whose number is rounded would name no item, or another one.
+  // A row with a rounded number would identify no item, or another one.
   if (value && template.type === "N")
     return "N" in value && (value.N.length < SURE_DIGITS || keyTextOf(value) === keyTextOf({ N: String(decodeValue(value)) }));
   return value !== undefined && "S" in value && templateMatches(template, value.S);
 };
 
-/** Whether an item's attributes hold what the items of a shape hold there. */
+/** True if an item's attributes satisfy the `match` of a shape. */
 export const fitsMatches = ({ match }: Shape, item: Item): boolean =>
   match.every((one) => {
     const value = own(item, one.attribute);
     return fitsMatch(one, value && decodeValue(value));
   });
 
-/** Whether an item is of the shape: by its type attribute and by the form of its table key. */
+/** True if an item has the shape, by its type attribute and the form of its table key. */
 export const isOfShape = (catalog: Catalog, shape: Shape, item: Item): boolean => {
   const type = typeIn(catalog, item);
   if (type !== undefined && type !== shape.typeValue) return false;
@@ -270,14 +273,12 @@ export const isOfShape = (catalog: Catalog, shape: Shape, item: Item): boolean =
   return keysAgree(catalog, shape, item);
 };
 
-/**
- * Whether an edge's row leads anywhere: the item of a node whose reference is missing, or null, holds no such edge.
- */
+/** True if an edge's row has its ends. A node's item without the reference, or with null, contains no such edge. */
 export const refers = (shape: Shape, row: Readonly<Record<string, unknown>>): boolean =>
   shape.role !== "reference" ||
   Object.keys(shape.alias ?? {}).every((path) => !path.startsWith("to.") || (valueAt(row, path) ?? null) !== null);
 
-/** The shape of an item, or undefined if the item is of a shape that is not given. */
+/** The shape of an item; undefined if the item has none of the given shapes. */
 export const shapeOf = (catalog: Catalog, shapes: readonly Shape[], item: Item): Shape | undefined => {
   for (const shape of shapes) if (isOfShape(catalog, shape, item)) return shape;
   return undefined;

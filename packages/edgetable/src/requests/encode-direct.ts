@@ -30,13 +30,13 @@ export const encodeNeededQuery = (catalog: Catalog, need: ReadNeed & { readonly 
 /** One page of one segment of a scan. */
 export interface ScanPage {
   readonly segment: number;
-  /** Segments of the whole scan, 1 to 1,000,000. */
+  /** Number of segments of the whole scan, 1 to 1,000,000. */
   readonly segments: number;
   readonly start: Key | undefined;
   readonly consistent: boolean;
 }
 
-// Pages of a megabyte would cost the same: smaller ones keep a position close to the rows that were yielded.
+// Smaller pages cost the same, and keep the position close to the rows that were yielded.
 const PAGE_ITEMS = 1000;
 
 /** The Scan of one page. */
@@ -59,7 +59,7 @@ export interface PartitionPage {
   readonly consistent?: boolean;
 }
 
-/** Reads a page of every item of a partition, whatever the model says of them. */
+/** Reads a page of all items of a partition, whether or not the model knows them. */
 export const encodePartition = (table: string, { index, partition, start, limit, consistent }: PartitionPage): QueryInput => {
   const names = new Placeholders();
   return {

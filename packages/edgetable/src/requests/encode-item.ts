@@ -16,12 +16,12 @@ import { checkNewForm, oldValue } from "./former-fields.ts";
 const PARTITION_KEY_BYTES = 2048;
 const SORT_KEY_BYTES = 1024;
 
-// An attribute may be the sort key of the table and the partition key of an index: the smaller limit holds.
+// An attribute may be the sort key of the table and the partition key of an index; the smaller limit applies.
 const limitOf = ({ index, indexes }: Catalog, attribute: string): number =>
   [index, ...indexes].some(({ sortKeys }) => sortKeys.includes(attribute)) ? SORT_KEY_BYTES : PARTITION_KEY_BYTES;
 
 /**
- * Gives the text of a key attribute back.
+ * Checks the length of a key attribute's text, and returns the text.
  *
  * @throws {keys.tooLong}
  */
@@ -35,9 +35,9 @@ export const checkLength = <Text extends string | null | undefined>(catalog: Cat
 };
 
 /**
- * The text of one computed attribute of a row, whose length is yet to be checked; null where the attribute holds its field's null.
+ * The text of one computed attribute of a row, without a check of its length; null if the attribute is its field's null.
  *
- * @throws {keys.incomplete} when a field that it needs is missing and the attribute is not declared sparse.
+ * @throws {keys.incomplete} if a needed field is missing and the attribute is not declared sparse
  */
 export const keyText = (shape: Shape, attribute: string, given: Row): string | null | undefined => {
   const template = shape.keys[attribute];
@@ -61,7 +61,7 @@ export const keyText = (shape: Shape, attribute: string, given: Row): string | n
   return text;
 };
 
-/** The derived attributes of a shape's rows, of which each is at these paths or holds them. */
+/** The derived attributes of a shape's rows that are at these paths or contain them. */
 const derivedAt = ({ facts }: Catalog, { kind, definition }: Shape, paths: readonly string[]): readonly (DerivedFact | CopyFact)[] => {
   const derived = [
     ...facts.copies.filter(({ onto }) => onto.kind === kind && onto.name === definition),
@@ -71,7 +71,7 @@ const derivedAt = ({ facts }: Catalog, { kind, definition }: Shape, paths: reado
   return derived.filter(({ attribute }) => paths.some((path) => path === attribute || path.startsWith(`${attribute}.`)));
 };
 
-/** The derived attribute because of which a row has no such key; undefined if the error has another reason. */
+/** The derived attribute that causes the error, so that the row has no such key; undefined if the error has another reason. */
 const unfitFact = (catalog: Catalog, shape: Shape, attribute: string, error: unknown): DerivedFact | CopyFact | undefined => {
   const template = own(shape.keys, attribute);
   if (!template || !isEdgetableError(error) || keyAttributes(catalog.index).includes(attribute)) return undefined;
@@ -80,8 +80,8 @@ const unfitFact = (catalog: Catalog, shape: Shape, attribute: string, error: unk
 };
 
 /**
- * True if an index entry is left out because a derived value does not fit its key. The stream cannot refuse the value, and a
- * writer of the row did not give it. A transaction can: it leaves out only what is declared sparse.
+ * True if an index entry is left out because a derived value does not fit its key. The stream processor cannot refuse the value,
+ * and a writer of the row did not set it. A transaction can refuse it, so it omits only entries that are declared sparse.
  *
  * @param error why there is no such key
  */
@@ -91,14 +91,14 @@ export const isLeftOut = (catalog: Catalog, shape: Shape, attribute: string, err
   return fact.freshness === "stream" || ("beyond" in fact && fact.beyond === "job") || shape.sparse.includes(attribute);
 };
 
-/** The beginning of a text that takes at most so many bytes, of whole characters. */
+/** The longest beginning of a text, in whole characters, of at most this many bytes. */
 const cutText = (text: string, bytes: number): string =>
   new TextDecoder("utf-8", { ignoreBOM: true }).decode(new TextEncoder().encode(text).subarray(0, bytes), { stream: true });
 
 /**
- * A key with as much of its derived texts as fits, in Edgetable's own layout, which reads nothing from the keys of indexes: an
- * edge without a place in its order would be found by no neighbour. An empty text sorts before every other. Of several texts,
- * the longest is cut. A condition on such a text goes by `query/widen-conditions.ts`.
+ * A key with shortened derived texts that fits the limit. Only in Edgetable's own layout, which does not read fields from index
+ * keys. Without the key, an edge would have no place in its order and no read of neighbours would find it. An empty text sorts
+ * before all others. Of several texts, the longest is cut. A condition on such a text goes by `query/widen-conditions.ts`.
  */
 const fittedText = (catalog: Catalog, shape: Shape, attribute: string, given: Row): string | undefined => {
   const template = { ...defined(shape.keys[attribute], "key"), loose: true };
@@ -118,16 +118,16 @@ const fittedText = (catalog: Catalog, shape: Shape, attribute: string, given: Ro
 };
 
 /**
- * One computed attribute of a row; undefined where it is left out.
+ * One computed attribute of a row; undefined if it is left out.
  *
- * @throws what {@link keyText} and {@link checkLength} throw, unless a derived value does not fit
+ * @throws the errors of {@link keyText} and {@link checkLength}, unless a derived value does not fit
  */
 export const keyAttribute = (catalog: Catalog, shape: Shape, attribute: string, row: Row): AttributeValue | undefined => {
   let text: string | null | undefined;
   try {
     text = checkLength(catalog, attribute, keyText(shape, attribute, row));
   } catch (error) {
-    // A value that is not there is no value that does not fit: the entry has to be declared sparse.
+    // A missing value is not a value that does not fit: the entry has to be declared sparse.
     if (isEdgetableError(error, "keys.incomplete")) throw error;
     const mayFit = isEdgetableError(error, "keys.empty") || isEdgetableError(error, "keys.tooLong");
     const fact = mayFit && catalog.escapes && !shape.sparse.includes(attribute) && unfitFact(catalog, shape, attribute, error);
@@ -159,7 +159,7 @@ const completeValue = (catalog: Catalog, shape: Shape, attribute: string, row: R
   return text === undefined ? undefined : keyValue(template.type, text);
 };
 
-/** The table key of a row where every field that it needs is there, else undefined. */
+/** The table key of a row; undefined if a needed field is missing. */
 export const keyIfComplete = (catalog: Catalog, shape: Shape, row: Row): Key | undefined => {
   const { partitionKey, sortKey } = catalog.index;
   const partition = completeValue(catalog, shape, partitionKey, row);
@@ -169,7 +169,7 @@ export const keyIfComplete = (catalog: Catalog, shape: Shape, row: Row): Key | u
   return sort && keyOfValues(catalog, partition, sort);
 };
 
-/** The table key that an encoded item holds. */
+/** The table key of an encoded item. */
 export const keyOfItem = ({ index }: Catalog, item: Item): Key => {
   const key: Record<string, AttributeValue> = {};
   key[index.partitionKey] = item[index.partitionKey]!;
@@ -206,9 +206,9 @@ export const computedAttributes = (
 export const typeAttributeValue = ({ typeForm }: Catalog, type: string): AttributeValue =>
   typeForm === "SS" ? { SS: [type] } : { S: type };
 
-/** Whether an attribute holds what the items of a kind hold there. */
+/** True if an attribute satisfies the `match` of a kind. */
 export const fitsMatch = ({ values, beginsWith, exists }: KindMatch, value: unknown): boolean => {
-  // Null is a value, as it is for the conditions of DynamoDB.
+  // Null is a value, as in DynamoDB's conditions.
   const isThere = value !== undefined;
   if (exists !== undefined) return exists === isThere;
   if (values) return values.some((one) => sameValue(one, value));
@@ -216,7 +216,7 @@ export const fitsMatch = ({ values, beginsWith, exists }: KindMatch, value: unkn
 };
 
 /**
- * Refuses a row, or changes of one, by which its item would be of another kind.
+ * Refuses a row, or changes of one, that would make its item another kind.
  *
  * @throws {schema.invalidValue}
  */
@@ -239,7 +239,7 @@ export const checkMatch = ({ match, definition }: Shape, row: Row, fields?: (fie
   }
 };
 
-/** Whether a row has a computed attribute, or lacks it as the model says. */
+/** True if a row has a computed attribute, or may lack it according to the model. */
 export const fitsKey = (...given: Parameters<typeof keyAttribute>): boolean => {
   try {
     keyAttribute(...given);
@@ -251,10 +251,10 @@ export const fitsKey = (...given: Parameters<typeof keyAttribute>): boolean => {
 };
 
 const EXAMPLE = "Math.floor(Date.now() / 1000) + 3600";
-// The end of the year 9999. A time in milliseconds is later from April 1978 on.
+// The end of the year 9999, in seconds. From April 1978 on, times in milliseconds are greater.
 const LATEST = 253_402_300_799;
 
-/** @throws {request.unsupportedValue} for what DynamoDB's TTL would pass over: text, milliseconds, fractions */
+/** @throws {request.unsupportedValue} for values that DynamoDB's TTL ignores: texts, milliseconds, fractions */
 const encodeExpiry = (shape: Shape, field: string, value: unknown): AttributeValue => {
   const time = value instanceof Date && shape.dates.includes(field) ? Math.floor(value.getTime() / 1000) : value;
   if (isNumber(time) && Number.isInteger(Number(time)) && time >= 0 && time <= LATEST) return { N: String(time) };
@@ -274,7 +274,7 @@ export const encodeField = (shape: Shape, field: string, value: unknown): Attrib
 };
 
 /**
- * A field's value as its item stores it: like {@link encodeField}, in the form that the model writes.
+ * A field's value as its item stores it: like {@link encodeField}, but in the form that the model writes.
  *
  * @throws {migrate.notConvertible}
  */
@@ -285,11 +285,11 @@ export const storeField = (shape: Shape, field: string, value: unknown): Attribu
   return checkNewForm(shape, field, encodeField(shape, field, value));
 };
 
-/** The field's own attribute in the item, or undefined when computed attributes carry it. */
+/** The field's own attribute in the item; undefined if computed attributes contain it. */
 export const attributeOf = (shape: Shape, field: string): string | undefined =>
   shape.carried.includes(field) ? undefined : (shape.stored[field] ?? field);
 
-/** The attributes that hold a field as it is: its own one, and keys that are numbers. */
+/** The attributes that contain a field unchanged: its own attribute, and keys that are numbers. */
 export const plainPlaces = (shape: Shape, field: string): readonly string[] => [
   attributeOf(shape, field) ?? field,
   ...Object.keys(shape.keys).filter((name) => {
@@ -310,7 +310,7 @@ export const digitsIn =
 
 const taken = new WeakMap<Shape, ReadonlySet<string>>();
 
-/** Attributes that no field of a row may fill; what the model checks of the names that it knows. */
+/** Attributes that no field of a row may set. `checkModel` only checks the names that the schema lists. */
 const takenBy = ({ index, indexes, shapes, typeAttribute }: Catalog, shape: Shape): ReadonlySet<string> => {
   const known = taken.get(shape);
   if (known) return known;
@@ -322,15 +322,15 @@ const takenBy = ({ index, indexes, shapes, typeAttribute }: Catalog, shape: Shap
   return all;
 };
 
-/** Whether a row of a shape cannot be written with this field, because Edgetable fills the attribute of that name. */
+/** True if a row of a shape cannot have this field, because Edgetable sets the attribute of that name. */
 export const isFilled = (catalog: Catalog, shape: Shape, field: string): boolean =>
   takenBy(catalog, shape).has(field) && attributeOf(shape, field) === field;
 
 /**
- * Gives the attribute into which a shape's field is written, undefined where computed attributes carry it.
+ * Returns the attribute into which a shape's field is written; undefined if computed attributes contain it.
  *
- * @throws {schema.unknownAttribute} for one that Edgetable fills, or under which another field is stored: a schema may
- * let names through that it does not know, and such a row would take another item's place or go past the schema.
+ * @throws {schema.unknownAttribute} for an attribute that Edgetable sets, or in which another field is stored. A schema may accept
+ * unknown names, and such a row could replace another item or bypass the schema.
  */
 export const writtenBy = (catalog: Catalog, shape: Shape): ((field: string) => string | undefined) => {
   const filled = takenBy(catalog, shape);
@@ -347,22 +347,22 @@ export const writtenBy = (catalog: Catalog, shape: Shape): ((field: string) => s
 };
 
 /**
- * Refuses a row of which a field would be lost: one that only computed attributes carry which are
- * left out, because other fields of theirs are missing.
+ * Refuses a row that would lose a field, because only computed attributes contain it and these are left out for lack of other
+ * fields.
  *
- * @param written whether a computed attribute is written
+ * @param written returns true if a computed attribute is written
  * @throws {keys.incomplete}
  */
 export const checkCarried = ({ definition, sources, spares, fills }: Shape, row: Row, written: (attribute: string) => boolean): void => {
   const lacks = (field: string): boolean => (valueAt(row, field) ?? null) === null;
-  // What is filled follows from other fields.
+  // Filled fields follow from other fields.
   const isKept = (field: string): boolean =>
     fills.some((one) => one.field === field) ||
     [...sources, ...spares].some((one) => one.template.carried.includes(field) && written(one.attribute));
   for (const { attribute, template } of sources) {
     const lost = written(attribute) ? undefined : template.carried.find((field) => !lacks(field) && !isKept(field));
     const missing = template.fields.filter(lacks);
-    // A derived value that does not fit: it can be computed again.
+    // A derived value that does not fit can be computed again.
     if (lost === undefined || (missing.length === 0 && hasKey(template, row))) continue;
     throw new EdgetableError(
       "keys.incomplete",
@@ -375,8 +375,8 @@ export const checkCarried = ({ definition, sources, spares, fills }: Shape, row:
 /**
  * The item of a row.
  *
- * @throws {keys.incomplete} rather than writing a partial key, or losing a field that only a key carries.
- * @throws {schema.unknownAttribute} rather than writing what Edgetable fills.
+ * @throws {keys.incomplete} instead of writing a partial key or losing a field that only a key contains
+ * @throws {schema.unknownAttribute} instead of writing an attribute that Edgetable sets
  */
 export const encodeItem = (catalog: Catalog, shape: Shape, row: Row): Item => {
   const item = computedAttributes(catalog, shape, row);

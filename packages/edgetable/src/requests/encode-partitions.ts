@@ -22,14 +22,14 @@ const without = (row: Row, path: string): Row => {
 /** The partitions of a step, in their order: one, unless its items are spread over shards. */
 export const partitionsOf = (catalog: Catalog, step: QueryStep, binding: Binding): readonly Partition[] => {
   let row = rowOf(catalog, step, binding);
-  // The anchor of an edge is at both ends of the row, also at the one that the plan does not know.
+  // The row has the anchor at both ends, including the end that the plan does not know.
   for (const path of step.scatter?.unknown ?? []) row = without(row, path);
   const partitions = defined(renderPartitions(step.partition, row), "partition key");
   const only = step.scatter?.only;
   return only ? partitions.filter(({ shard }) => only.includes(shard)) : partitions;
 };
 
-/** How many rows each of several partitions is asked for: its share and two deviations more, so that most pages need one round. */
+/** Number of rows to request from each of several partitions: its share plus two standard deviations, so that most pages need one round. */
 export const shareOf = (rows: number, partitions: number): number => {
   const mean = rows / partitions;
   return partitions === 1 ? rows : Math.ceil(mean + 2 * Math.sqrt(mean)) + 1;
@@ -38,10 +38,10 @@ export const shareOf = (rows: number, partitions: number): number => {
 // "Sort key length 1 to 1024 bytes", ServiceQuotas.
 const SORT_KEY_BYTES = 1024;
 
-/** The least text above another, if a key has room for it; else that text itself. */
+/** The least text greater than another one, if a key has room for it; else the text itself. */
 const above = (text: string): string => (keyBytes(text) < SORT_KEY_BYTES ? `${text}\u0000` : text);
 
-/** A text below another and above all others below it that a key has room for; the other one is not empty. */
+/** A text less than the given one and greater than all shorter-sorting texts that a key has room for. The given text is not empty. */
 const below = (text: string): string => {
   const isPair = (text.codePointAt(text.length - 2) ?? 0) > 0xffff;
   const at = text.length - (isPair ? 2 : 1);
@@ -56,9 +56,9 @@ const below = (text: string): string => {
 export interface Bounds {
   readonly low?: string | undefined;
   readonly high?: string | undefined;
-  /** True if the one bound is not within. */
+  /** True if the bound itself is not in the range. */
   readonly isOpen?: boolean;
-  /** The text beside an open bound that is within, where a key condition takes inclusive bounds alone. */
+  /** The text next to an open bound that is in the range, for key conditions that only accept inclusive bounds. */
   readonly beside?: string | undefined;
 }
 
@@ -79,7 +79,7 @@ const boundsOf = (range: KeyRange | undefined): Bounds => {
   }
 };
 
-/** What is left of a range within other bounds; undefined if nothing is. It is open only at one end, where it has no other. */
+/** The part of a range within other bounds; undefined if it is empty. Only one end is open, and only if the other end is unbounded. */
 const tighterBounds = (range: Bounds, bounds: Bounds): Bounds | undefined => {
   let { low, high } = range;
   if (low === undefined || (bounds.low !== undefined && comparePrimary(bounds.low, low) > 0)) low = bounds.low;
@@ -97,7 +97,7 @@ const comparisonIn = (name: string, { low, high, isOpen }: Bounds): string => {
   return high === undefined ? `${name} ${isOpen ? ">" : ">="} :s` : `${name} BETWEEN :s AND :t`;
 };
 
-/** The sort keys behind all that are equal to one, in either direction. */
+/** The sort keys after all those equal to the given one, in either direction. */
 export const boundsBehind = (catalog: Catalog, { sortKey = "" }: QueryStep, sort: string, descending: boolean): Bounds => {
   const isText = keyType(catalog.layout, sortKey) === "S";
   if (descending) return { high: sort, isOpen: true, beside: isText ? below(sort) : undefined };
@@ -105,10 +105,10 @@ export const boundsBehind = (catalog: Catalog, { sortKey = "" }: QueryStep, sort
 };
 
 /**
- * The key condition of a Query in other bounds: what is left where an earlier page ended in another partition. Without bounds it is
- * that of the Query.
+ * The key condition of a Query within further bounds, if an earlier page ended in another partition. Without bounds, the condition
+ * of the Query.
  *
- * @returns undefined if nothing is within both
+ * @returns undefined if the range is empty
  */
 export const narrowedTo = (
   catalog: Catalog,
@@ -146,14 +146,14 @@ export const shortName = (key: string): string => (key.length < HASH_LENGTH ? ke
 
 /** A page of one node's edges. */
 export interface HopPage extends Omit<QueryPage, "backward" | "narrowed"> {
-  /** One of the node's partitions, where its edges are spread over shards. */
+  /** One of the node's partitions, if its edges are spread over shards. */
   readonly partition: string | undefined;
   readonly livingAt: number | undefined;
 }
 
 /** The Queries of the edges of one node after another. */
 export interface HopQuery {
-  /** Undefined if nothing can be in the range. */
+  /** Undefined if the range is empty. */
   readonly encode: (id: Row, page: HopPage) => QueryInput | undefined;
   /** The partitions over which a node's edges are spread; undefined if they are in one. */
   readonly partitions: ((id: Row) => readonly string[]) | undefined;
@@ -170,9 +170,9 @@ const isConstant = (catalog: Catalog, step: QueryStep, near: "from" | "to"): boo
 };
 
 /**
- * A hop asks the same of every node: the Query is bound once, and only the partition's value changes.
+ * Every node of a hop takes the same Query: it is bound once, and only the partition's value changes.
  *
- * @param near the end of the edges at which the nodes stand
+ * @param near the end of the edges at which the nodes are
  */
 export const hopQuery = (
   catalog: Catalog,

@@ -12,10 +12,10 @@ import { mayExpire } from "./decode-item.ts";
 import { after, type Filters, type KeyRange, nameIn, namesOf, Placeholders } from "./expression.ts";
 import { keyOf, placesOf } from "./encode-item.ts";
 
-/** Loads what writes and checks conditions. */
+/** Loads the code that encodes and checks conditions. */
 export const loadFilters: () => Filters | Promise<Filters> = loadOnce(async () => (await import("./filters.ts")).filters);
 
-/** Which attributes of its items a point read fetches. */
+/** The attributes that a point read fetches. */
 export type Projection = Pick<GetItemInput, "ProjectionExpression" | "ExpressionAttributeNames">;
 
 /** The placeholder of the time before which items have expired. */
@@ -28,7 +28,7 @@ export interface Binding {
   readonly values: readonly unknown[];
 }
 
-/** An edge's row as the shape's templates name its fields: a reference edge is a row of its source node. */
+/** An edge's row with the field names of the shape's templates. A reference edge is a row of its source node. */
 const inShape = (shape: Shape, row: Row): Row => {
   if (!shape.alias) return row;
   const { from, to, ...own } = row;
@@ -41,7 +41,7 @@ const inShape = (shape: Shape, row: Row): Row => {
   return aliased;
 };
 
-/** The row of a binding, with the fields that conditions fix, as a step's templates name them. */
+/** The row of a binding with the fields that conditions determine, by their names in a step's templates. */
 export const rowOf = (catalog: Catalog, { shapes, known }: QueryStep, { row, values }: Binding): Row => {
   const shape = defined(catalog.shapesById[shapes[0] ?? ""], "shape");
   if (known.length === 0) return inShape(shape, row);
@@ -56,7 +56,7 @@ export const rowOf = (catalog: Catalog, { shapes, known }: QueryStep, { row, val
   return inShape(shape, fixed);
 };
 
-/** The attributes that tell what an item is, and those that hold the selected fields. */
+/** The attributes that identify an item, and those of the selected fields. */
 const selectedAttributes = (
   catalog: Catalog,
   { shapes, select = [] }: Pick<QueryStep | GetStep, "shapes" | "select">,
@@ -69,7 +69,7 @@ const selectedAttributes = (
     for (const mark of kindMarks(catalog, shape)) if (mark.kind !== "match") selected.add(mark.attribute);
     for (const { attribute } of shape.match) selected.add(attribute);
     for (const { attribute } of [...shape.sources, ...shape.spares]) selected.add(attribute);
-    // The far end of an edge that is part of its node's own item is one of that node's fields.
+    // If an edge is part of its node's item, its far end is one of the node's fields.
     for (const field of [...Object.values(shape.alias ?? {}), ...Object.keys(shape.folded), ...select]) {
       for (const attribute of placesOf(shape, field)) selected.add(attribute);
     }
@@ -77,14 +77,14 @@ const selectedAttributes = (
   return selected;
 };
 
-/** Which attributes a point read fetches; undefined for all. Its items are checked in memory: their kind, and whether they have expired. */
+/** The attributes that a point read fetches; undefined for all. Items are checked in memory for their kind and expiry. */
 export const projectionOf = (catalog: Catalog, step: GetStep): Projection | undefined => {
   if (!step.select) return undefined;
   const selected = selectedAttributes(catalog, step);
   if (catalog.ttl !== undefined) selected.add(catalog.ttl);
   for (const id of step.shapes) {
     const shape = defined(catalog.shapesById[id], id);
-    // An item that lacks the key which carries a field may hold a copy beside it, which counts then.
+    // If an item lacks the key that contains a field, a copy of the field is used.
     for (const field of step.select) if (shape.carried.includes(field) && !field.includes(".")) selected.add(shape.stored[field] ?? field);
   }
   const placeholders = new Placeholders();
@@ -92,7 +92,7 @@ export const projectionOf = (catalog: Catalog, step: GetStep): Projection | unde
   return { ProjectionExpression, ...placeholders.fields };
 };
 
-/** Which attributes of the nodes at the ends of edges are fetched; undefined for all. */
+/** The attributes to fetch of the nodes at the ends of edges; undefined for all. */
 export const hydratedProjection = (catalog: Catalog, { nodes, select }: HydrateStep): Projection | undefined =>
   projectionOf(catalog, { kind: "get", shapes: nodes, many: true, consistent: false, select });
 
@@ -108,12 +108,12 @@ const projectedBy = (catalog: Catalog, step: QueryStep): ReadonlySet<string> | u
 const readAttributes = (catalog: Catalog, step: QueryStep): readonly string[] | undefined => {
   if (step.counts || (!step.attributes && !step.select)) return undefined;
   const asked = step.attributes ?? [...selectedAttributes(catalog, step, indexOf(catalog, step))];
-  // A global index may only be asked for what it projects (API_Query, Select).
+  // A Query of a global index may only select projected attributes (API_Query, Select).
   const projected = projectedBy(catalog, step);
   return projected ? asked.filter((attribute) => projected.has(attribute)) : asked;
 };
 
-/** The sort keys in which a step's items lie; undefined for all of the partition. */
+/** The range of sort keys of a step's items; undefined for the whole partition. */
 const rangeOf = ({ sort, sortKey }: QueryStep, row: Row, values: readonly unknown[], filters?: Filters): KeyRange | undefined => {
   if (!sort || sortKey === undefined) return undefined;
   if (sort.kind === "range") return defined(filters, "filters").keyRange(sort, row, values);
@@ -122,16 +122,16 @@ const rangeOf = ({ sort, sortKey }: QueryStep, row: Row, values: readonly unknow
   return sort.kind === "prefix" ? { kind: "prefix", text } : { kind: "equals", text };
 };
 
-/** The range without a lower bound that is empty: DynamoDB takes no empty value in a key condition, and every key lies above it. */
+/** An empty lower bound is left out: DynamoDB does not accept an empty value in a key condition, and every key is greater. */
 const withoutEmpty = (range: KeyRange | undefined): KeyRange | undefined => {
   if (range?.kind === "between" && range.low === "") return { kind: "atMost", high: range.high };
   const low = range?.kind === "prefix" ? range.text : range?.kind === "atLeast" ? range.low : undefined;
   return low === "" ? undefined : range;
 };
 
-/** A Query with a call's values in it. Its pages differ in where they start and how many items they take. */
+/** A Query with the values of a call. Its pages differ in their start and their number of items. */
 export interface BoundQuery {
-  /** What all its pages have in common. */
+  /** The input that all its pages have in common. */
   readonly input: QueryInput;
   readonly forward: boolean;
   /** The sort keys that it reads; undefined for all. */
@@ -145,7 +145,7 @@ export interface BoundQuery {
 /** What a Query is bound to. */
 export interface QueryTarget {
   readonly binding: Binding;
-  /** Seconds since 1970: what expires earlier is left out. Undefined to show expired items. */
+  /** Seconds since 1970: items that expire earlier are left out. Undefined to return expired items. */
   readonly livingAt: number | undefined;
   /** One of the step's partitions; by default the only one. */
   readonly partition?: string | undefined;
@@ -241,7 +241,7 @@ export interface QueryPage {
 /** The largest integer of DynamoDB's parameters: 32 bits. */
 const MOST_ITEMS = 2 ** 31 - 1;
 
-/** The input of one page; undefined if nothing can be there. */
+/** The input of one page; undefined if the page must be empty. */
 export const pageInput = ({ input, forward, isEmpty }: BoundQuery, page: QueryPage): QueryInput | undefined => {
   if (isEmpty) return undefined;
   const { limit, start, backward, narrowed } = page;
@@ -254,7 +254,7 @@ export const pageInput = ({ input, forward, isEmpty }: BoundQuery, page: QueryPa
   };
 };
 
-/** A row that is asked for, and where it would be. */
+/** A requested row, and the key of its item. */
 export interface AskedKey {
   readonly row: Row;
   readonly key: Key;
@@ -264,7 +264,7 @@ export interface AskedKey {
 export const isBetween = (shape: Shape, row: Row): boolean =>
   (["from", "to"] as const).every((end) => ((row[end] as Row | undefined)?.["type"] ?? shape[end]) === shape[end]);
 
-/** Where the rows of a step would be: of an edge between several node types, by the types that its ends name. */
+/** The keys of a step's rows. For an edge between several node types, they depend on the types of its ends. */
 export const askedKeys = (catalog: Catalog, step: GetStep, rows: readonly Row[]): readonly AskedKey[] => {
   const asked: AskedKey[] = [];
   for (const row of rows) {
@@ -276,7 +276,7 @@ export const askedKeys = (catalog: Catalog, step: GetStep, rows: readonly Row[])
   return asked;
 };
 
-/** The keys to ask for, each once. */
+/** The keys to read, each once. */
 export const distinctKeys = (asked: readonly AskedKey[]): readonly Key[] =>
   asked.length === 1 ? asked.map(({ key }) => key) : [...new Map(asked.map(({ key }) => [keyId(key), key])).values()];
 

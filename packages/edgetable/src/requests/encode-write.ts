@@ -123,7 +123,7 @@ const body = (target: WriteTarget, item: WriteItem): Body => {
 
 const actions = { put: "Put", update: "Update", delete: "Delete", check: "ConditionCheck" } as const;
 
-/** What encoding needs of the table. */
+/** The parts of the catalog that encoding needs. */
 export interface WriteTarget {
   readonly table: string;
   readonly partitionKey: string;
@@ -131,7 +131,7 @@ export interface WriteTarget {
   readonly filters?: Filters | undefined;
 }
 
-/** One item's write as a request of its own. */
+/** One item's write as a single request. */
 export const encodeSingle = (target: WriteTarget, item: Exclude<WriteItem, { kind: "check" }>): EncodedWrite => {
   const input = Object.assign(body(target, item), { ReturnConsumedCapacity: "TOTAL" as const });
   switch (item.kind) {
@@ -163,7 +163,7 @@ export const encodeTransaction = (target: WriteTarget, items: readonly WriteItem
         action[actions[item.kind]] = one;
         return action as unknown as TransactWriteItem;
       }
-      // A copy of an edge that stores none of the changed attributes is only checked.
+      // If a copy of an edge does not store any of the changed attributes, it is only checked.
       const names: Record<string, string> = {};
       const key = nameIn(names, target.partitionKey, "#0");
       const anyhow = { ConditionExpression: `attribute_exists(${key}) OR attribute_not_exists(${key})`, ...namesOf(names) };
@@ -177,7 +177,7 @@ export const encodeTransaction = (target: WriteTarget, items: readonly WriteItem
 /** "BatchWriteItem: 25 put or delete requests, 16 MB" (ServiceQuotas); 25 items of 400 KB are 10 MB. */
 export const BATCH_WRITE_ITEMS = 25;
 
-/** A step as a batch takes it: a batch knows no conditions. */
+/** A step in the form of a batch, which has no conditions. */
 export const writeRequest = (step: PutStep | DeleteStep): WriteRequest =>
   step.kind === "put" ? { PutRequest: { Item: step.item } } : { DeleteRequest: { Key: step.key } };
 
@@ -186,7 +186,7 @@ export const encodeBatchWrite = (table: string, requests: readonly WriteRequest[
   ReturnConsumedCapacity: "TOTAL",
 });
 
-/** Requests in as many batches as they take. */
+/** Divides requests into batches. */
 export const inBatches = <T>(requests: readonly T[]): readonly (readonly T[])[] => {
   const batches: (readonly T[])[] = [];
   for (let at = 0; at < requests.length; at += BATCH_WRITE_ITEMS) batches.push(requests.slice(at, at + BATCH_WRITE_ITEMS));

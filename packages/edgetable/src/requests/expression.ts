@@ -4,7 +4,7 @@ import type { Shape } from "../schema/catalog.ts";
 import type { AttributeValue, Item } from "../transport/operations.ts";
 import type { Row } from "../util/row.ts";
 
-/** What a request says of its placeholders. */
+/** The placeholders of a request. */
 export interface PlaceholderFields {
   readonly ExpressionAttributeNames?: Readonly<Record<string, string>>;
   readonly ExpressionAttributeValues?: Item;
@@ -15,27 +15,27 @@ const plain = /^[a-z][a-z0-9]\w*$/i;
 const unreserved = /[\d_]|[ps]k$/i;
 
 /**
- * Whether a name may stand in an expression as it is, as most key attributes' may: such a request is
- * shorter to send and to read, and an engine is done with it a tenth sooner.
+ * True if a name may be used in an expression without a placeholder, like most key attributes. Such a request is shorter, and
+ * engines take a tenth less time for it.
  */
 const isPlain = (attribute: string): boolean => plain.test(attribute) && unreserved.test(attribute);
 
-/** What stands for an attribute in an expression: its name, or a placeholder that `names` tells of. */
+/** An attribute in an expression: its name, or a placeholder in `names`. */
 export const nameIn = (names: Record<string, string>, attribute: string, placeholder: string): string => {
   if (isPlain(attribute)) return attribute;
   names[placeholder] = attribute;
   return placeholder;
 };
 
-/** The names of a request, left out where there are none, as DynamoDB demands. */
+/** The names of a request; left out if there are none, because DynamoDB rejects an empty map. */
 export const namesOf = (names: Readonly<Record<string, string>>): Pick<PlaceholderFields, "ExpressionAttributeNames"> => {
   for (const _ in names) return { ExpressionAttributeNames: names };
   return {};
 };
 
 /**
- * The `#n` and `:v` of one request. Every name and value goes through here: reserved words, hyphens
- * and multi-byte names then need no care elsewhere (and one engine dies of the last when written plainly).
+ * The `#n` and `:v` of one request. Every name and value goes through here, so reserved words, hyphens and multi-byte names need no
+ * care elsewhere. (Plain multi-byte names crash one engine.)
  */
 export class Placeholders {
   // A request names few attributes: looking through a list is cheaper than keeping a Map.
@@ -67,7 +67,7 @@ export class Placeholders {
     return placeholder;
   }
 
-  /** The two maps of a request, each left out when it is empty, as DynamoDB demands. */
+  /** The two maps of a request, each left out if it is empty, because DynamoDB rejects an empty map. */
   get fields(): PlaceholderFields {
     const fields: { -readonly [Field in keyof PlaceholderFields]: PlaceholderFields[Field] } = {};
     if (this.#order.length > 0) fields.ExpressionAttributeNames = this.#names;
@@ -76,7 +76,7 @@ export class Placeholders {
   }
 }
 
-/** Inclusive bounds of a sort key; `prefix` when all keys that begin with it are meant. */
+/** Inclusive bounds of a sort key; `prefix` for all keys that begin with it. */
 export type KeyRange =
   | { readonly kind: "equals"; readonly text: string }
   | { readonly kind: "prefix"; readonly text: string }
@@ -98,7 +98,7 @@ export const after = (prefix: string): string => {
   return prefix.slice(0, prefix.length - last.length) + String.fromCodePoint(skipped);
 };
 
-/** How conditions are written and checked. Few programs' first calls have any: what does it is loaded by the first that does. */
+/** Encodes and checks conditions. Loaded by the first call with conditions, because the first calls of few programs have any. */
 export interface Filters {
   readonly conditionExpression: (shape: Shape, conditions: Conditions, names: Placeholders) => string;
   readonly keyRange: (range: Extract<SortCondition, { readonly kind: "range" }>, row: Row, values: readonly unknown[]) => KeyRange;

@@ -32,7 +32,7 @@ const encodeOperand = (shape: Shape, field: string, value: unknown): AttributeVa
   return field === shape.ttl && shape.dates.includes(field) ? { N: String(value.getTime() / 1000) } : encodeField(shape, field, value);
 };
 
-/** An attribute and how a value of the field looks in it. */
+/** An attribute, and the form of the field's values in it. */
 interface Place {
   readonly attribute: string;
   /** The way to the value within the attribute. */
@@ -90,11 +90,11 @@ interface Bound {
   readonly isLow: boolean;
   readonly value: unknown;
   readonly inclusive: boolean;
-  /** True if no value of the field lies beyond it. */
+  /** True if no value of the field is beyond the bound. */
   readonly isNone?: boolean;
 }
 
-/** The bounds that a range gives. */
+/** The bounds of a range. */
 const boundsIn = (operator: ComparisonOperator, value: unknown): readonly Bound[] => {
   if (operator !== "between")
     return [{ isLow: operator === "gt" || operator === "gte", value, inclusive: operator === "gte" || operator === "lte" }];
@@ -102,8 +102,8 @@ const boundsIn = (operator: ComparisonOperator, value: unknown): readonly Bound[
 };
 
 /**
- * A bound that the field can write and that holds for the same of its values: zero-padded digits write whole numbers from 0 to a
- * greatest one.
+ * A bound that the field's format can express and that admits the same values: zero-padded digits express whole numbers from 0 to a
+ * maximum.
  */
 const writableBound = (format: FieldFormat | undefined, bound: Bound): Bound => {
   const padded = format?.kind === "either" ? format.formats.find(({ kind }) => kind === "padded") : format;
@@ -121,7 +121,7 @@ const writableBound = (format: FieldFormat | undefined, bound: Bound): Bound => 
 const partOf = ({ parts }: Template, path: string): FieldPart | undefined =>
   parts.find((part): part is FieldPart => part.kind === "field" && part.path === path);
 
-/** The text of a bound. Any text is one, also where the field cannot hold it: of other characters, or with the delimiter. */
+/** The text of a bound. Any text can be a bound, even if the field cannot contain it because of its characters or the delimiter. */
 const boundText = (template: Template, path: string, value: unknown): string => {
   const part = partOf(template, path);
   const kind = part?.format.kind;
@@ -184,7 +184,7 @@ const compareCarried = (
 
 const RETYPED: ReadonlySet<ComparisonOperator> = new Set(["eq", "ne", "in"]);
 
-// An item holds one form or the other. Where it holds both, a program with an older model wrote the old one.
+// An item contains one form or the other. If it contains both, a program with an older model wrote the old one.
 const compareForms = (comparison: Comparison, names: Placeholders): string => {
   const { shape, condition } = comparison;
   const { path: whole, operator, steps: [path, ...within] = [whole] } = condition;
@@ -204,7 +204,7 @@ const compareForms = (comparison: Comparison, names: Placeholders): string => {
   return `((attribute_exists(${name}) AND ${inOld}) OR (attribute_not_exists(${name}) AND ${inNew()}))`;
 };
 
-/** The values of conditions, and the shape of the items that they are about. */
+/** The values of conditions, and the shape of the items that they apply to. */
 interface Compared {
   readonly shape: Shape;
   readonly values: readonly unknown[];
@@ -212,7 +212,7 @@ interface Compared {
 
 const isComparison = (condition: Condition): condition is Comparison["condition"] => !condition.of;
 
-// DynamoDB refuses redundant parentheses.
+// DynamoDB rejects redundant parentheses.
 const parenthesized = (text: string): string => {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -252,7 +252,7 @@ type Range = Extract<SortCondition, { readonly kind: "range" }>;
 
 interface Bounds {
   readonly range: Range;
-  /** What every key of the range begins with. */
+  /** The text that every key of the range begins with. */
   readonly start: string;
   low: string | undefined;
   high: string | undefined;
@@ -262,8 +262,8 @@ interface Bounds {
 const highBound = ({ range, start: prefix }: Bounds, text: string, inclusive: boolean): string => {
   if (!range.followed) return prefix + text;
   const { delimiter } = range.whole;
-  // In an adopted layout, a value may hold characters up to the delimiter that ends a shorter value. Its keys then sort
-  // otherwise than its values: the bound moves out, so that it excludes no key. Where both sort alike, nothing checks again.
+  // In an adopted layout, a value may hold characters up to the delimiter that ends a shorter value. Its keys then sort differently
+  // from its values, so the bound is widened to exclude no key. If both sort alike, the rows are not checked again.
   if (!keepsOrder(range.whole, range.path))
     for (let at = 0; at < text.length; at++) if ((text[at] as string) <= delimiter) return after(prefix + text.slice(0, at) + delimiter);
   return inclusive ? after(prefix + text + delimiter) : prefix + text;
@@ -284,7 +284,7 @@ const tighten = (bounds: Bounds, low: string | undefined, high: string | undefin
 
 const NUMBERS: readonly FieldFormat["kind"][] = ["number", "padded", "plain"];
 
-/** True if numbers are in no order under a choice of formats: it writes them as plain decimals, or in two forms. */
+/** True if a choice of formats does not order numbers, because it writes them as plain decimals or in two forms. */
 const mixesNumbers = (format: FieldFormat | undefined): boolean => {
   const numbers = format?.kind === "either" ? format.formats.filter(({ kind }) => NUMBERS.includes(kind)) : [];
   return numbers.length > 1 || numbers[0]?.kind === "plain";
@@ -318,7 +318,7 @@ const applyBound = (bounds: Bounds, given: Bound): void => {
   else tighten(bounds, undefined, highBound(bounds, text, inclusive));
 };
 
-/** False for a text that is within no value of the field. */
+/** False for a text that no value of the field contains. */
 const isHeld = ({ whole, path }: Range, value: unknown): boolean => {
   const kind = partOf(whole, path)?.format.kind;
   if (typeof value !== "string") return true;
@@ -332,13 +332,13 @@ const applyCondition = (bounds: Bounds, { operator }: Condition, value: unknown)
     for (const bound of boundsIn(operator as ComparisonOperator, value)) applyBound(bounds, bound);
     return;
   }
-  // No value begins with a text that no value holds.
+  // No value begins with a text that no value contains.
   if (!isHeld(range, value)) return tighten(bounds, after(start), start);
   bounds.prefix = start + encodeKeyPrefix(range.whole, range.path, value);
   tighten(bounds, bounds.prefix, after(bounds.prefix));
 };
 
-/** The texts between which the sort keys of a range lie; a little wide where keys do not sort as values. */
+/** The texts between which the sort keys of a range lie; slightly wider than the range if keys do not sort like values. */
 const keyRange = (range: Range, row: Row, values: readonly unknown[]): KeyRange => {
   const prefix = renderTemplate(range.template, row) ?? "";
   const bounds: Bounds = { range, start: prefix, low: undefined, high: undefined, prefix: undefined };
@@ -350,5 +350,5 @@ const keyRange = (range: Range, row: Row, values: readonly unknown[]): KeyRange 
   return low === undefined ? { kind: "atMost", high: high ?? "\u{10FFFF}" } : { kind: "atLeast", low };
 };
 
-/** How conditions are written and checked. */
+/** Encodes and checks conditions. */
 export const filters: Filters = { conditionExpression, keyRange, holds };

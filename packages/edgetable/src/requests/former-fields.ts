@@ -11,7 +11,7 @@ interface Held {
   readonly shape: Shape;
   readonly field: string;
   readonly value: unknown;
-  /** True for a value that an item holds: neither the message nor the JSON of the error shows it. */
+  /** True for a stored value, which neither the message nor the JSON of an error may show. */
   readonly isStored?: boolean;
 }
 
@@ -42,7 +42,7 @@ const call = (shape: Shape, field: string, value: unknown, convert: "with" | "ba
 };
 
 /**
- * Replaces what an item holds in old forms by what the schema says now.
+ * Replaces values that an item has in old forms by the forms of the schema.
  *
  * @throws {migrate.notConvertible}
  */

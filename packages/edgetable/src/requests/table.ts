@@ -29,10 +29,10 @@ const secondaryIndex = (index: Index): GlobalSecondaryIndex => ({
   Projection: projection(index),
 });
 
-/** What a stream has to record, so that its records are events: what an item was and what it is. */
+/** The images that a stream must record: the old and the new one. */
 export const IMAGES = "NEW_AND_OLD_IMAGES";
 
-/** The CreateTable of a model: the table with all its indexes, on demand, and with a stream if it is wanted. */
+/** The CreateTable of a model: the table with all its indexes, on demand, and with a stream if requested. */
 export const createTableInput = (catalog: Catalog, stream = false): CreateTableInput => {
   const indexes = [catalog.index, ...catalog.indexes];
   const attributes = new Set(indexes.flatMap(keyAttributes));
@@ -55,7 +55,8 @@ export const createIndexInput = (catalog: Catalog, name: string, table: TableDes
   const types = new Map(table.AttributeDefinitions?.map((one) => [one.AttributeName ?? "", one.AttributeType as "S" | "N" | "B"]));
   for (const attribute of keyAttributes(index)) types.set(attribute, keyType(catalog.layout, attribute));
   const { ReadCapacityUnits = 0, WriteCapacityUnits = 0 } = table.ProvisionedThroughput ?? {};
-  // A table in provisioned mode gives no default to its indexes. While it is filled, an index may need more than the table.
+  // In provisioned mode, an index does not inherit the table's capacity. While it is being filled, an index may need more than the
+  // table.
   const throughput = WriteCapacityUnits === 0 ? {} : { ProvisionedThroughput: { ReadCapacityUnits, WriteCapacityUnits } };
   return {
     TableName: catalog.table,
@@ -69,14 +70,14 @@ export interface TableDifference {
   readonly place: string;
   readonly model: string;
   readonly table: string;
-  /** Whether Edgetable can work on the table all the same. */
+  /** True if Edgetable can work on the table nevertheless. */
   readonly harmless: boolean;
 }
 
 /**
  * What to do about a table that differs from its model, as a sentence or two.
  *
- * @param how how the caller's reader migrates a table, and switches its stream on
+ * @param how how the reader of the message migrates a table and enables its stream
  */
 export const tableRemedy = (
   differences: readonly TableDifference[],
@@ -90,14 +91,14 @@ export const tableRemedy = (
   return `DynamoDB cannot change an index: give the new one another name. ${how.migrate}`;
 };
 
-/** How a program migrates a table, and switches its stream on. */
+/** How a program migrates a table and enables its stream. */
 const HOW = {
   migrate:
     "To change the table, run edgetable migrate run --finish, or db.migrations.run({ finish: true }), when every program uses this model.",
   stream: "Switch its stream on: db.table.create({ stream: true }).",
 };
 
-/** @throws {table.mismatch} when a difference is not harmless */
+/** @throws {table.mismatch} if a difference is not harmless */
 export const refuseDifferences = (table: string, found: readonly TableDifference[]): void => {
   const differences = found.filter((one) => !one.harmless);
   if (differences.length === 0) return;
@@ -117,13 +118,13 @@ const describeProjection = (
 const differing = (place: string, model: string, table: string): readonly TableDifference[] =>
   model === table ? [] : [{ place, model, table, harmless: false }];
 
-// A local index of a table that is there already is asked as a global one is.
+// A local index of an existing table is queried like a global one.
 const indexesOf = ({ GlobalSecondaryIndexes = [], LocalSecondaryIndexes = [] }: TableDescription): readonly IndexDescription[] => [
   ...GlobalSecondaryIndexes,
   ...LocalSecondaryIndexes,
 ];
 
-/** The attribute by which a table's items expire; undefined where none do. */
+/** The attribute with the expiry time of a table's items; undefined if they do not expire. */
 export const expiryOf = ({ TimeToLiveDescription: found }: OperationOutputs["DescribeTimeToLive"]): string | undefined =>
   found?.TimeToLiveStatus === "ENABLED" || found?.TimeToLiveStatus === "ENABLING" ? (found.AttributeName ?? "") : undefined;
 
@@ -133,7 +134,7 @@ export const compareExpiry = ({ ttl }: Catalog, expiry: string | undefined): rea
   return [{ place: "time to live", model: ttl ?? "none", table: expiry ?? "off", harmless: ttl === undefined }];
 };
 
-/** How a table differs from its model; nothing when Edgetable can work on it. */
+/** The differences between a table and its model; empty if Edgetable can work on it. */
 export const compareTable = (catalog: Catalog, description: TableDescription): readonly TableDifference[] => [
   ...differing("table keys", describeKeys(keySchema(catalog.index)), describeKeys(description.KeySchema)),
   ...createTableInput(catalog).AttributeDefinitions.flatMap(({ AttributeName: name, AttributeType: type }) => {

@@ -28,10 +28,7 @@ export interface ItemExpectation<Attribute extends string = string> {
    * values of the levels above it. @default 10
    */
   readonly rowsPerValue?: { readonly [Name in Attribute]?: number };
-  /**
-   * Number of items that a range of an attribute finds (`gte`, `between`, `beginsWith` and so on), 1 or more. @default a third of
-   * the items in question
-   */
+  /** Number of items that a range of an attribute finds (`gte`, `between` and so on), 1 or more. @default a third of the items */
   readonly rowsPerRange?: { readonly [Name in Attribute]?: number };
 }
 
@@ -47,10 +44,7 @@ export interface FieldSettings<Of extends string = string> {
    * it is not text (`"num:6"`). Like the parent, it cannot change. @default the order of the rows' keys
    */
   readonly orderBy?: string;
-  /**
-   * Attributes of the schema by which a grid can be sorted, with their formats. Each takes an index (a table has at most 20).
-   * @default none
-   */
+  /** Attributes of the schema by which a grid can be sorted, with formats. Each takes an index (of 20 for a table). @default none */
   readonly sortable?: readonly string[];
   /** Maximum number of fields of one parent, 1 to 400. @default 400 */
   readonly most?: number;
@@ -168,10 +162,7 @@ export const node = <
     NodeSettings<Schema> & {
       readonly key: KeyOf<Key, SchemaOutput<Schema>>;
       readonly schema: Schema;
-      /**
-       * Attributes whose values are unique among the nodes of the type; each value has a marker item. `by` reads a node by a unique
-       * value.
-       */
+      /** Attributes whose values are unique among the nodes of the type; each value has a marker item. `by` reads a node by one. */
       readonly unique?: ListOf<Unique, keyof SchemaOutput<Schema> & string>;
       /**
        * Attributes that Edgetable computes from the node's edges or parts and keeps up to date, made by `count`, `sum`, `average`,
@@ -486,10 +477,7 @@ export interface GraphDefinition {
   readonly indexes?: Readonly<Record<string, ValueIndex>>;
   /** The layout of an existing, adopted table. @default Edgetable's own */
   readonly layout?: Layout;
-  /**
-   * Stream, deletion protection and point-in-time recovery of the table: a new table gets them, and a migration changes them.
-   * @default unchanged
-   */
+  /** Stream, deletion protection and point-in-time recovery: a new table gets them, a migration changes them. @default unchanged */
   readonly settings?: TableSettings;
 }
 
