@@ -41,7 +41,7 @@ const SORT_KEY_BYTES = 1024;
 /** The least text greater than another one, if a key has room for it; else the text itself. */
 const above = (text: string): string => (keyBytes(text) < SORT_KEY_BYTES ? `${text}\u0000` : text);
 
-/** A text less than the given one and greater than all shorter-sorting texts that a key has room for. The given text is not empty. */
+/** A text less than the given one and greater than all other lesser texts that fit into a key. The given text is not empty. */
 const below = (text: string): string => {
   const isPair = (text.codePointAt(text.length - 2) ?? 0) > 0xffff;
   const at = text.length - (isPair ? 2 : 1);
@@ -79,7 +79,7 @@ const boundsOf = (range: KeyRange | undefined): Bounds => {
   }
 };
 
-/** The part of a range within other bounds; undefined if it is empty. Only one end is open, and only if the other end is unbounded. */
+/** The part of a range within other bounds; undefined if it is empty. It has an open bound only if it has no other bound. */
 const tighterBounds = (range: Bounds, bounds: Bounds): Bounds | undefined => {
   let { low, high } = range;
   if (low === undefined || (bounds.low !== undefined && comparePrimary(bounds.low, low) > 0)) low = bounds.low;
