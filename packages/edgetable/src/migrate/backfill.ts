@@ -11,29 +11,32 @@ import type { BackfilledEntry } from "./migration-steps.ts";
 import { filledAttributes, shapesOf } from "./plan-migration.ts";
 import type { Finding, UnfitItem, WantedKeys } from "./stale-keys.ts";
 
-/** How far the passes over a table have come. */
+/** The progress of the passes over a table. */
 export interface PassState {
-  /** What the pass makes right. */
+  /** The task of the pass. */
   task: "convert" | "refresh" | "backfill";
-  /** Whether a run with `finish` has computed what the stream keeps. */
+  /** True if a run with `finish` has computed the attributes that the stream maintains. */
   refreshed: boolean;
-  /** The pass that is under way, from 1. */
+  /** The number of the current pass, from 1. */
   pass: number;
-  /** Whether the pass began when no writer of an older model was left. */
+  /** True if the pass began after the last writer with an older model had ended. */
   final: boolean;
-  /** Where the pass goes on. */
+  /** The key after which the pass continues. */
   start: Key | undefined;
-  /** Items that the pass has read. */
+  /** Number of items that the pass has read. */
   seen: number;
-  /** Items that it changed, or failed to change because another writer did. */
+  /** Number of items that it changed, or could not change because another writer changed them. */
   stale: number;
-  /** Items that cannot have the keys. */
+  /** Number of items that cannot have the keys. */
   unfit: number;
-  /** Items changed by every pass. */
+  /** Number of items changed by all passes. */
   changed: number;
 }
 
-/** Beside writers of an older model a pass may never be clean, and what they undo is found by the final passes. */
+/**
+ * Maximum number of passes while writers with an older model are at work: they may undo changes forever. The final passes find
+ * these items.
+ */
 export const MOST_PASSES = 3;
 
 /** The state before the first pass. */
@@ -54,21 +57,21 @@ export const beginPass = (state: PassState, final: boolean, pass: number = state
   Object.assign(state, { pass, final, start: undefined, seen: 0, stale: 0, unfit: 0 });
 };
 
-/** Goes on with a task where an earlier run was, or begins it. */
+/** Continues a task where an earlier run stopped, or begins it. */
 export const beginTask = (state: PassState, task: PassState["task"], finish: boolean): void => {
   if (state.task !== task) beginPass(state, finish, 1);
-  // What an earlier run saw while older writers were at work proves nothing, and the items that it named are not saved.
+  // An earlier run beside writers with an older model proves nothing, and the items that it named are not saved.
   else if (state.final !== finish || state.unfit > 0) beginPass(state, finish, state.pass);
   state.task = task;
 };
 
 /** A pass over a table. */
 export interface Pass {
-  /** Compares an item with what the model says of it. */
+  /** Compares an item with the model. */
   readonly find: (item: Item) => Finding;
   readonly state: PassState;
   readonly rate: Rate;
-  /** True to look and change nothing. */
+  /** True to change nothing. */
   readonly dryRun: boolean;
   /** The first items that cannot have the keys. */
   readonly named: UnfitItem[];
@@ -77,8 +80,8 @@ export interface Pass {
 }
 
 /**
- * What a backfill of these entries makes right. Kinds that leave an index lose their keys in a final pass: programs of the model
- * before still search for them.
+ * The keys that a backfill of these entries corrects. Kinds that leave an index lose their keys only in a final pass, because
+ * programs with the former model still search for them.
  */
 export const wantedKeys = (
   catalog: Catalog,
@@ -92,7 +95,7 @@ export const wantedKeys = (
     const filled = index ? filledAttributes(catalog, index) : [];
     for (const attribute of filled) types.set(attribute, keyType(catalog.layout, attribute));
     const concerned = shapesOf(catalog, entry);
-    // An earlier index of the name has left its keys in items of other kinds.
+    // An earlier index of this name may have left its keys in items of other kinds.
     const others = catalog.escapes && !entry.live ? catalog.shapes.filter(({ keys }) => filled.every((name) => !(name in keys))) : [];
     for (const shape of new Set([...concerned, ...others]))
       if (final || filled.every((attribute) => attribute in shape.keys))
@@ -101,14 +104,14 @@ export const wantedKeys = (
   return { catalog, attributes, types, leavesOut };
 };
 
-// A page is repeated when its process dies, and its writes are one burst.
+// The page size: a page is repeated if its process dies, and its writes are one burst.
 const PAGE = 200;
 const WRITTEN_AT_ONCE = 16;
 const NAMED = 100;
 
 type WriteResult = { readonly kind: "written" | "raced" } | { readonly kind: "refused"; readonly says: string };
 
-/** Writes the keys of an item, unless it was changed since it was read. Gives why it could not have them. */
+/** Writes the keys of an item, unless it has changed since it was read. Returns why it cannot have them. */
 const write = async (session: Session, update: Parameters<typeof encodeSingle>[1], context: CallContext): Promise<WriteResult> => {
   const { table, index } = session.catalog;
   const { input } = encodeSingle({ table, partitionKey: index.partitionKey }, update);
@@ -117,13 +120,13 @@ const write = async (session: Session, update: Parameters<typeof encodeSingle>[1
     return { kind: "written" };
   } catch (error) {
     if (isFailedCondition(error)) return { kind: "raced" };
-    // The item would be over 400 KB, or the service takes the value for no key.
+    // The item would exceed 400 KB, or the service rejects the value as a key.
     if (isEdgetableError(error, "execute.rejected")) return { kind: "refused", says: error.message };
     throw error;
   }
 };
 
-/** Reads the table, strongly consistent, from where the state says to its end, no faster than the rate. */
+/** Reads the table, strongly consistent, from the saved position to its end, no faster than the rate. */
 export const readTable = async (
   run: Run,
   { state, rate, limit, onPage }: Pick<Pass, "state" | "rate" | "onPage"> & { readonly limit: number },
@@ -152,9 +155,8 @@ export const readTable = async (
 };
 
 /**
- * Reads the table once, from where the state says, and makes each item as the model says. Every change depends on the item
- * being there and on what it was computed from being as they were read: a concurrent write is never undone,
- * and the item is found again by the next pass.
+ * Reads the table once, from the saved position, and corrects each item according to the model. A change is only made if the item
+ * exists and its inputs are as they were read. So concurrent writes are never undone, and the next pass finds the item again.
  */
 export const runPass = async (run: Run, pass: Pass): Promise<void> => {
   const { session } = run;

@@ -27,7 +27,7 @@ export const theTable = async (run: Run): Promise<TableDescription> => {
 const indexOf = (table: TableDescription, name: string): IndexDescription | undefined =>
   table.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === name);
 
-/** Changes the table until a description says that it is as wanted: waits for other changes, and repeats a lost request. */
+/** Changes the table until its description shows the change. Waits for other changes, and repeats a lost request. */
 const changeTable = async (
   run: Run,
   isDone: (table: TableDescription) => boolean,
@@ -41,9 +41,9 @@ const changeTable = async (
     if (isReady && isDone(table)) return;
     if (isReady)
       await step(run, async (context) => session.send("UpdateTable", input(table), context)).catch((error: unknown) => {
-        // "You can only perform one of these operations at once" (UpdateTable); a table that another change is made to is UPDATING.
+        // "You can only perform one of these operations at once" (UpdateTable); a table that is being changed is UPDATING.
         const { fault, afterAmbiguity } = isEdgetableError(error) ? error.details : {};
-        // An earlier attempt, whose answer was lost, may have made the change: "Index already exists". The description tells.
+        // An earlier attempt, whose response was lost, may have made the change: "Index already exists". The description shows it.
         if (fault !== "ResourceInUseException" && fault !== "LimitExceededException" && afterAmbiguity !== true) throw error;
       });
     await waitIn(run, wait);
@@ -84,13 +84,13 @@ export const setTable = (run: Run, wanted: TableSettings): Promise<void> =>
     },
   );
 
-/** The stream and the deletion protection that a table does not have as wanted. */
+/** The settings of stream and deletion protection in which a table differs from the model. */
 export const missingSettings = (table: TableDescription, { stream, deletionProtection }: TableSettings): TableSettings => ({
   ...(stream === undefined || stream === (table.StreamSpecification?.StreamEnabled ?? false) ? {} : { stream }),
   ...(deletionProtection === undefined || deletionProtection === (table.DeletionProtectionEnabled ?? false) ? {} : { deletionProtection }),
 });
 
-/** Whether the table can be restored to a point in time; undefined if the service does not know that operation. */
+/** True if point-in-time recovery is enabled; undefined if the service does not support it. */
 export const readRecovery = async (run: Run): Promise<boolean | undefined> => {
   const { session } = run;
   try {
@@ -113,7 +113,7 @@ export const setRecovery = async (run: Run, enabled: boolean): Promise<void> => 
   await step(run, async (context) => session.send("UpdateContinuousBackups", input, context));
 };
 
-/** Switches the removal of expired items to an attribute, or off. */
+/** Enables the removal of expired items by an attribute, or disables it. */
 export const setExpiry = async (run: Run, attribute: string | undefined): Promise<void> => {
   const { session } = run;
   const read = (): Promise<string | undefined> => step(run, async (context) => readExpiry(session, context));
@@ -125,7 +125,7 @@ export const setExpiry = async (run: Run, attribute: string | undefined): Promis
       session.send("UpdateTimeToLive", { TableName: session.catalog.table, TimeToLiveSpecification }, context),
     );
   } catch (error) {
-    // An earlier attempt, whose answer was lost, may have set it: "TimeToLive is already enabled".
+    // An earlier attempt, whose response was lost, may have set it: "TimeToLive is already enabled".
     if (!isEdgetableError(error, "execute.rejected") || (await read()) !== attribute) throw error;
   }
 };

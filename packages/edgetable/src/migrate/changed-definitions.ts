@@ -6,7 +6,7 @@ import { own } from "../util/row.ts";
 import { changedEdges, changedFacts, goesBack, lackingCopy } from "../schema/compare-models.ts";
 import { definitionOf, describedEntry, type ModelDescription } from "../schema/describe-model.ts";
 
-/** What a plan says of changes of definitions. */
+/** The refusals and notes of a plan about changed definitions. */
 interface DefinitionChanges {
   readonly refusals: readonly string[];
   readonly notes: readonly string[];
@@ -19,7 +19,7 @@ interface FormChanges {
   readonly notes: readonly string[];
 }
 
-/** Renamed and retyped attributes that the recorded model has otherwise. */
+/** Renamed and retyped attributes that differ in the recorded model. */
 export const changedForms = (
   catalog: Catalog,
   current: RecordedModel | undefined,
@@ -52,7 +52,7 @@ export const changedForms = (
           );
           continue;
         }
-        // Only the caller knows whether a model without the retyping has the old type or the new one.
+        // Only the caller knows whether a model without the retyping uses the old type or the new one.
         if (old === undefined ? inPlace : goesBack(catalog, definition, { from: old, to: name })) continue;
         const back = old === undefined ? " Or pass inPlace if the model has the old type." : "";
         refusals.add(
@@ -66,7 +66,10 @@ export const changedForms = (
 const RENAMED_BACK = (definition: string, to: string, from: string): string =>
   `Items of "${definition}" hold "${from}" as "${to}": it was renamed. To go back, migrate with finish to the model with renamed: { ${to}: "${from}" }, which stores the old name again, and then to this model. Or pass inPlace if "${from}" is now another attribute.`;
 
-/** Attributes whose items are all in the new form, and of which the model says nothing any more: it has that form, or the old one. */
+/**
+ * Attributes that all items have in the new form and whose renaming or retyping the model no longer declares. The model uses the
+ * new form, or the old one.
+ */
 const endedForms = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription, inPlace: boolean): DefinitionChanges => {
   const refusals = new Set<string>();
   const notes = new Set<string>();
@@ -98,7 +101,7 @@ const endedForms = (catalog: Catalog, current: RecordedModel | undefined, model:
 /** A node, edge or part of the model by its name. */
 const named = ({ nodes, edges, parts }: Catalog, name: string) => (own(nodes, name) ?? own(edges, name) ?? own(parts, name))!.definition;
 
-/** Says that rows may hold texts that an enumeration does not take; undefined where all that they held fit. */
+/** A note that rows may contain texts that an enumeration does not accept; undefined if all former values fit. */
 const changedValues = (definition: string, name: string, allowed: readonly string[], before: readonly string[] | undefined) => {
   const refused = before?.filter((value) => !allowed.includes(value));
   if (refused?.length === 0) return undefined;
@@ -106,7 +109,7 @@ const changedValues = (definition: string, name: string, allowed: readonly strin
   return `Rows of "${definition}" may hold ${held} as "${name}", which the schema no longer accepts. edgetable verify names these rows: write other values to them before programs rely on it.`;
 };
 
-/** Attributes that existing rows lack or hold in another type, as far as the record and the schemas tell. No migration changes them. */
+/** Attributes that existing rows lack or have with another type, as far as the record and the schemas show. No migration changes them. */
 export const changedTypes = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): readonly string[] => {
   const notes: string[] = [];
   const values = describeValues(catalog);
@@ -137,7 +140,7 @@ export const changedTypes = (catalog: Catalog, current: RecordedModel | undefine
           `Rows of "${definition}" hold "${name}" as ${was}, and the model says ${is}: the migration does not convert them. Declare retyped, or write the attribute of every row again.`,
         );
       const allowed = own(own(values, definition) ?? {}, name);
-      // A record from before enumerations were recorded does not tell whether it was one.
+      // A record from before enumerations were recorded does not show whether the attribute was one.
       if (!allowed || was !== "text" || !current?.values) continue;
       const says = changedValues(definition, name, allowed, own(own(current.values, definition) ?? {}, name));
       if (says !== undefined) notes.push(says);
@@ -146,7 +149,7 @@ export const changedTypes = (catalog: Catalog, current: RecordedModel | undefine
   return notes;
 };
 
-/** What becomes of rows whose times the recorded model keeps otherwise, or not at all. */
+/** Notes on rows whose times the recorded model keeps in another way, or not at all. */
 export const changedTimes = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): DefinitionChanges => {
   const refusals = new Set<string>();
   const notes = new Set<string>();
@@ -173,7 +176,7 @@ export const changedTimes = (catalog: Catalog, current: RecordedModel | undefine
   return { refusals: [...refusals], notes: [...notes] };
 };
 
-/** Whether the model says that rows of the definition may lack their times. */
+/** True if, according to the model, rows of the definition may lack their times. */
 const mayLack = (catalog: Catalog, name: string): boolean => {
   const { timestamps } = named(catalog, name);
   return typeof timestamps === "object" && timestamps.optional === true;
@@ -184,7 +187,7 @@ const RECREATE = "Declare it under another name and copy the edges with db.scan 
 const MEND_COPIES =
   "Run the migration to that model instead. Or end its programs, run edgetable verify --repair --differing mend with this model, and pass inPlace. --differing mend overwrites what an application has written only to second copies (reverse).";
 
-/** Edges whose items the model stores otherwise: their other ends would read empty, or in part. */
+/** Edges that the model stores in another way: reads from their other ends would be empty or incomplete. */
 export const changedStorage = (
   catalog: Catalog,
   current: RecordedModel | undefined,
@@ -211,7 +214,7 @@ export const changedStorage = (
   return { refusals, notes };
 };
 
-/** Counters of degrees and markers of unique values that only the recorded model keeps. Nothing of the model reads them. */
+/** Counters of degrees and markers of unique values that only the recorded model keeps. Programs of the new model do not read them. */
 export const unkeptItems = (recorded: ModelDescription | undefined, model: ModelDescription): readonly string[] => {
   const told = (what: string, before: readonly string[] = [], now: readonly string[] = []): readonly string[] => {
     const gone = before.filter((name) => !now.includes(name)).map((name) => `"${name}"`);
@@ -223,11 +226,11 @@ export const unkeptItems = (recorded: ModelDescription | undefined, model: Model
   return [...told("count", recorded?.degrees, model.degrees), ...told("reserve the values of", recorded?.unique, model.unique)];
 };
 
-/** Nodes and parts that the model calls otherwise: an item holds the name of its kind, and is found by no other. */
+/** Nodes and parts with another name in the model: an item contains the name of its kind, and is only found by this name. */
 export const renamedKinds = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): readonly string[] => {
   const { escapes, index, shapes } = catalog;
   const recorded = current?.model.items ?? {};
-  // A layout says what its items hold: the name may have changed in the model alone.
+  // In an adopted layout, the item's type is configured, so the name may have changed only in the model.
   if (!escapes) return [];
   const isAlike = (id: string, other: string): boolean =>
     keyAttributes(index).every((name) => recorded[id]?.keys[name] === model.items[other]?.keys[name]);
@@ -240,11 +243,11 @@ export const renamedKinds = (catalog: Catalog, current: RecordedModel | undefine
   });
 };
 
-/** Kinds of items that the model no longer has. It cannot judge their items, so that nothing happens to them. */
+/** Kinds of items that the model no longer has. Their items stay as they are, because the model does not know them. */
 export const droppedKinds = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): readonly string[] => {
   const wanted = new Set(catalog.indexes.map(({ name }) => name));
   const recorded = current?.model;
-  // With more or fewer ends, a kind goes by another name and has the same keys.
+  // With more or fewer types at its ends, a kind has another name and the same keys.
   const keysOf = ({ keys }: ModelDescription["items"][string]): string =>
     keyAttributes(catalog.index)
       .map((name) => keys[name])
@@ -270,8 +273,8 @@ export const droppedKinds = (catalog: Catalog, current: RecordedModel | undefine
 };
 
 /**
- * Derived attributes and copies that the model does not keep any more, or keeps otherwise: programs of the recorded model go on
- * reading them.
+ * Derived attributes and copies that the model no longer keeps, or keeps in another way, while programs of the recorded model still
+ * read them.
  */
 export const unkeptFacts = (catalog: Catalog, current: RecordedModel | undefined, model: ModelDescription): readonly string[] => {
   const { facts = {}, items } = model;

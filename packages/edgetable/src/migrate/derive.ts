@@ -7,7 +7,7 @@ import { REFRESH_PAGE } from "./prices.ts";
 import type { UnfitItem } from "./stale-keys.ts";
 import { beginPass, beginTask, MOST_PASSES, type PassState, readTable } from "./backfill.ts";
 
-/** How derived attributes and copies are computed. */
+/** Options of computing derived attributes and copies. */
 export interface DeriveSettings {
   /** Changed with each page. */
   readonly state: PassState;
@@ -15,11 +15,11 @@ export interface DeriveSettings {
   readonly dryRun: boolean;
   /** Milliseconds between two readings that must agree. */
   readonly settle: number;
-  /** Items that the table holds, roughly. */
+  /** Approximate number of items in the table. */
   readonly items: number;
   /** The derived attributes, copies and degrees that are computed: as `post.likes`. */
   readonly facts: readonly string[];
-  /** True if the stream's processor keeps some of them. */
+  /** True if the stream processor maintains some of them. */
   readonly streamed: boolean;
   readonly rate: Rate;
   /** Called after each page, with the number of the reading of the table that is under way, from 1. */
@@ -28,7 +28,7 @@ export interface DeriveSettings {
 
 const TOLD = 3;
 
-/** The first items that a migration cannot mend, in a message. */
+/** The first items that a migration cannot correct, as text for a message. */
 export const toldOf = (named: readonly Pick<UnfitItem, "key" | "says">[]): string =>
   named
     .slice(0, TOLD)
@@ -36,13 +36,13 @@ export const toldOf = (named: readonly Pick<UnfitItem, "key" | "says">[]): strin
     .join(" ");
 
 const REFRESH_DEADLINE = 300_000;
-// Conflicts with a processor that runs at the same time leave items to the next pass.
+// Items that conflict with a concurrent processor are left to the next pass.
 const REFRESH_AGAIN = 3;
 
 /**
- * Computes what the stream keeps, as its processor does: for every row of the table, in as many passes as attributes follow from
- * attributes that follow from rows. It waits for `finish`: a processor of the older model would undo it. What is written
- * meanwhile is left to the processor.
+ * Computes the attributes that the stream maintains, as its processor does: for every row of the table, in as many passes as the
+ * longest chain of dependent attributes. It waits for `finish`, because a processor of the older model would undo it. Rows written
+ * in the meantime are left to the processor.
  */
 const refresh = async (run: Run, { state, rate, onPage }: DeriveSettings): Promise<void> => {
   const { session } = run;
@@ -74,7 +74,7 @@ const mend = async (
 ): Promise<MendedFacts> => {
   Object.assign(state, { seen: 0, stale: 0 });
   const onProgress: MendSettings["onProgress"] = ({ items: seen, findings }) => {
-    // A verification reads the table once more where items disagree.
+    // A verification reads the table once more if items disagree.
     if (seen < state.seen) reading.pass++;
     Object.assign(state, { seen, stale: findings });
     onPage(reading.pass);
@@ -87,16 +87,15 @@ const mend = async (
 };
 
 /**
- * Reserves unique values for the nodes that have them, until a verification finds all of them reserved, or twice beside older
- * writers.
+ * Reserves the unique values of existing nodes, until a verification finds all of them reserved; without `finish`, twice.
  *
- * @throws {migrate.duplicates} when several nodes have one value: all others are reserved then
+ * @throws {migrate.duplicates} if several nodes have the same value; all other values are then reserved
  */
 export const reserve = async (run: Run, settings: DeriveSettings): Promise<void> => {
   const { state, finish, dryRun } = settings;
   const { table } = run.session.catalog;
   const reading = { pass: 1 };
-  // Of nodes that have one value, the first pass reserves it for one, and the next one finds the others.
+  // If several nodes have the same value, the first pass reserves it for one of them, and the next pass finds the others.
   for (let pass = 1; ; pass++) {
     const { found, unsettled, duplicates } = await mend(run, settings, reading, { only: MARKERS, streamed: false });
     const { count, examples } = duplicates;
@@ -121,10 +120,10 @@ export const reserve = async (run: Run, settings: DeriveSettings): Promise<void>
 };
 
 /**
- * Computes derived attributes and copies until a verification finds those that writes keep all right, or three times beside older
- * writers. A pass that mends what a node counts changes the node, and leaves copies of its attributes to the next pass.
+ * Computes derived attributes and copies until a verification finds all those kept by transaction correct; without `finish`, three
+ * times. A pass that corrects a node's counts changes the node, and leaves copies of its attributes to the next pass.
  *
- * @throws {migrate.uncounted} when edges or parts that nodes come to count are there without their node: all others are counted
+ * @throws {migrate.uncounted} if edges or parts that nodes now count exist without their node; all others are counted
  */
 export const derive = async (run: Run, settings: DeriveSettings): Promise<void> => {
   const { state, finish, dryRun, streamed, facts } = settings;

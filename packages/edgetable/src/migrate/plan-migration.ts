@@ -25,36 +25,36 @@ import type { TableDescription } from "../transport/operations.ts";
 
 type CreateIndex = Extract<MigrationStep, { readonly kind: "createIndex" }>;
 
-/** How a table is brought to follow a model. */
+/** The plan that brings a table in line with a model. */
 export interface MigrationPlan {
   readonly table: string;
   /** The hash of the connection's model. */
   readonly model: string;
   /** The hash of the recorded model; undefined if the table has no record. */
   readonly recorded: string | undefined;
-  /** The hash of the model whose migration has begun and not ended. */
+  /** The hash of the model to which a migration is in progress. */
   readonly underway: string | undefined;
   readonly steps: readonly MigrationStep[];
-  /** What a migration cannot do, each as a sentence with its remedy. A plan with refusals does not run. */
+  /** Changes that a migration does not support, each as a sentence with its remedy. A plan with refusals does not run. */
   readonly refusals: readonly string[];
-  /** What deserves attention. */
+  /** Notes that deserve attention. */
   readonly notes: readonly string[];
   readonly cost: { readonly readUnits: number; readonly writeUnits: number };
   /**
-   * How the concerned items were counted: `from all 240 items`, `estimated from a sample of 2,000 items`. Undefined where every
-   * item is taken as concerned, as in the plan of a run.
+   * How the items to change were counted: `from all 240 items`, `estimated from a sample of 2,000 items`. Undefined if the plan
+   * assumes that every item changes, like the plan of a run.
    */
   readonly counted?: string | undefined;
 }
 
-/** What a plan is made from. */
+/** The input of a plan. */
 export interface MigrationGround {
   readonly catalog: Catalog;
   readonly record: ModelRecord;
   readonly table: TableDescription;
-  /** The attribute by which the table's items expire. */
+  /** The attribute with the expiry time of the table's items. */
   readonly expiry: string | undefined;
-  /** The settings that the table does not have as the model says. */
+  /** The settings in which the table differs from the model. */
   readonly settings: TableSettings;
 }
 
@@ -72,7 +72,7 @@ const settingSteps = ({ settings }: MigrationGround): readonly MigrationStep[] =
   return changes.length === 0 ? [] : [{ kind: "setTable", settings, says: changes.join(", ") }];
 };
 
-/** The bytes of all items, and of one. The service may not have counted them yet. */
+/** The size of all items, and of one item, in bytes. The service may not have counted them yet. */
 export const sizeOf = ({ catalog, table }: Pick<MigrationGround, "catalog" | "table">): TableSize => {
   const items = table.ItemCount ?? 0;
   const assumed = Math.max(200, ...catalog.shapes.map(({ bytes }) => bytes));
@@ -87,19 +87,19 @@ const indexesIn = ({ GlobalSecondaryIndexes = [], LocalSecondaryIndexes = [] }: 
       .map(({ IndexName }) => IndexName ?? ""),
   );
 
-/** The key attributes of an index that a migration can fill: the table's own keys are always right. */
+/** The key attributes of an index that a migration can fill. The table's own keys are always right. */
 export const filledAttributes = (catalog: Catalog, index: Index): readonly string[] =>
   keyAttributes(index).filter((attribute) => attribute !== catalog.index.partitionKey && attribute !== catalog.index.sortKey);
 
 interface Changes {
   readonly entries: readonly BackfilledEntry[];
-  /** The entries that the record has otherwise, or not at all, as `index shape`. */
+  /** The entries that differ in the record, or that it lacks, as `index shape`. */
   readonly changed: ReadonlySet<string>;
-  /** Entries of live indexes whose keys change: readers of the recorded model would miss what has moved. */
+  /** Entries of indexes in use whose keys change. Readers with the recorded model would miss moved items. */
   readonly rekeyed: readonly string[];
 }
 
-/** The entries of the model that the record lacks or has otherwise. Without a record, those of indexes that the table lacks. */
+/** The entries of the model that the record lacks, or that differ there. Without a record, those of indexes that the table lacks. */
 const changedEntries = ({ catalog, record, table }: MigrationGround, model: ModelDescription, again: boolean): Changes => {
   const there = indexesIn(table, true);
   const entries: BackfilledEntry[] = [];
@@ -133,7 +133,7 @@ interface ShardChanges {
   readonly refusals: readonly string[];
 }
 
-/** Indexes whose items have to move to other shards, and counts that readers would no longer look in. */
+/** Indexes whose items have to move to other shards, and shard counts that readers would no longer query. */
 const changedShards = ({ catalog, record }: MigrationGround, model: ModelDescription): ShardChanges => {
   const grown = new Set<string>();
   const refusals: string[] = [];
@@ -142,7 +142,7 @@ const changedShards = ({ catalog, record }: MigrationGround, model: ModelDescrip
       const now = describedShards(model, index, id);
       const old = record.current && describedShards(record.current.model, index, id);
       if (!now || !old || !describedEntry(model, index, id)) continue;
-      // What was written last is in the shards of the writers' count: after a migration that is all items.
+      // New items are in the shards of the writers' count. After a migration, all items are.
       for (const { value, written, counts } of changedCounts(old, now)) {
         if (counts.includes(written)) grown.add(index.name ?? "");
         else
@@ -155,7 +155,7 @@ const changedShards = ({ catalog, record }: MigrationGround, model: ModelDescrip
   return { grown: [...grown], refusals };
 };
 
-/** Differences that no migration mends on a live table. */
+/** Differences that a migration cannot correct on a table in use. */
 const impossible = ({ catalog, record, table }: MigrationGround, model: ModelDescription): readonly string[] => {
   const refusals: string[] = [];
   for (const { place, model: wanted, table: found, harmless } of compareTable(catalog, table)) {
@@ -177,7 +177,7 @@ const impossible = ({ catalog, record, table }: MigrationGround, model: ModelDes
   return refusals;
 };
 
-/** Indexes of which kinds leave that stay in the model: programs of the recorded model read them until they end. */
+/** Indexes of the model that some kinds leave. Programs of the recorded model read these kinds there until they end. */
 const leftIndexes = ({ record: { current } }: MigrationGround, model: ModelDescription): readonly string[] =>
   Object.entries(current?.model.indexes ?? {}).flatMap(([name, index]) => {
     const left = Object.keys(model.items).filter((id) => {
@@ -193,9 +193,9 @@ const leftIndexes = ({ record: { current } }: MigrationGround, model: ModelDescr
 
 /** Settings of a plan. */
 export interface PlanSettings {
-  /** Whether keys of live indexes and forms of attributes may change without regard to processes with the recorded model. */
+  /** True if keys of indexes in use and forms of attributes may change although processes with the recorded model are running. */
   readonly inPlace: boolean;
-  /** Whether everything that follows from rows is looked at again, although the table follows the model. */
+  /** True to check everything that follows from rows again, although the table follows the model. */
   readonly again: boolean;
 }
 
@@ -216,7 +216,7 @@ const expirySteps = ({ catalog, record, expiry }: MigrationGround): Pick<Migrati
   };
 };
 
-/** Grids whose values are stored otherwise than the record says; without a record, those that are to have documents. */
+/** Grids whose values are stored in another way than recorded; without a record, those with `storage: "document"`. */
 const movedValues = (
   { catalog, record, table, settings }: MigrationGround,
   model: ModelDescription,
@@ -263,8 +263,8 @@ const notesOf = (
 };
 
 /**
- * What follows from rows and existing rows lack: derived attributes, copies, counted degrees, markers of unique values. Of a table
- * without a record nothing says that its rows have any of it: other programs may have written them.
+ * The derived facts that existing rows lack: derived attributes, copies, counted degrees, markers of unique values. In a table
+ * without a record, rows may lack all of them, because other programs may have written them.
  */
 const computedSteps = (
   { catalog, record: { current } }: MigrationGround,
@@ -335,7 +335,7 @@ const recordStep = ({ current }: ModelRecord, model: ModelDescription): Migratio
   ...recordPrice(current?.model, model),
 });
 
-/** Indexes that DynamoDB has not built, and those that only the recorded model has. */
+/** Indexes that DynamoDB has not built yet, and those that only the recorded model has. */
 const indexSteps = (
   { catalog, record, table }: MigrationGround,
   size: TableSize,
@@ -354,7 +354,7 @@ const indexSteps = (
   return { created, deleted: unwanted.map((index) => ({ kind: "deleteIndex", index, says: `delete the index "${index}"` })) };
 };
 
-/** Compares model, record and table, and gives the steps from one to the other. */
+/** Compares model, record and table, and returns the steps that bring the table in line with the model. */
 export const planMigration = (given: MigrationGround, { inPlace, again }: PlanSettings): MigrationPlan => {
   const { catalog } = given;
   const model = describeModel(catalog);

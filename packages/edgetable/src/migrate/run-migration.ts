@@ -20,7 +20,7 @@ import { type Finding, findStaleKeys, type UnfitItem } from "./stale-keys.ts";
 /** The id of the job: a table has one migration at a time. */
 export const MIGRATION_JOB = "migrate";
 
-/** How a migration is run. */
+/** Options of running a migration. */
 export interface MigrationSettings {
   readonly share: number;
   readonly finish: boolean;
@@ -31,10 +31,10 @@ export interface MigrationSettings {
   readonly lease: number;
   readonly indexLag: number;
   readonly signal: AbortSignal | undefined;
-  /** Time after which nothing more is begun. */
+  /** Time (as `Effects.now` returns it) after which no step begins. */
   readonly deadline: number;
   readonly onProgress: ((progress: MigrationProgress) => void) | undefined;
-  /** Moves the values of users' fields: the code of grids, which this folder does not know. */
+  /** Moves the values of users' fields. The client passes the code of grids, which this folder must not import. */
   readonly moveValues: (
     run: Run,
     move: {
@@ -48,39 +48,39 @@ export interface MigrationSettings {
   ) => Promise<void>;
 }
 
-/** How far a migration has come. */
+/** The progress of a migration. */
 export interface MigrationProgress {
-  /** The step under way. */
+  /** The current step. */
   readonly step: MigrationStep["kind"];
-  /** What the step is about, as text. */
+  /** The description of the step. */
   readonly says: string;
-  /** The pass over the table, from 1. */
+  /** The number of the pass over the table, from 1. */
   readonly pass: number;
-  /** Items that the pass has read. */
+  /** Number of items that the pass has read. */
   readonly seen: number;
-  /** Items that the pass found without the right keys. */
+  /** Number of items that the pass found without the right keys. */
   readonly stale: number;
-  /** Items changed by every pass. */
+  /** Number of items changed by all passes. */
   readonly changed: number;
-  /** Items that cannot have the keys. */
+  /** Number of items that cannot have the keys. */
   readonly unfit: number;
-  /** Items in the table, as DynamoDB counted them within the last six hours. */
+  /** Number of items in the table, as DynamoDB counted them within the last six hours. */
   readonly items: number;
 }
 
-/** What a run of a migration did. */
+/** The result of one run of a migration. */
 export interface MigrationReport {
-  /** True if the table follows the model now. */
+  /** True if the table now follows the model. */
   readonly complete: boolean;
-  /** What is left to do, as a sentence; undefined if nothing is. */
+  /** What to do next, as a sentence; undefined if nothing is left. */
   readonly next: string | undefined;
   readonly plan: MigrationPlan;
   readonly passes: number;
-  /** Items whose keys were changed, by every run of the migration; in a dry run, those that would be. */
+  /** Number of items changed by all runs of the migration; in a dry run, of items that would be changed. */
   readonly changed: number;
   /** Items that an index leaves out, because they cannot have its keys: their number, and the first 100. */
   readonly leftOut: { readonly items: number; readonly first: readonly UnfitItem[] };
-  /** Of this run alone. */
+  /** The cost of this run only. */
   readonly cost: Cost;
 }
 
@@ -88,9 +88,9 @@ export interface MigrationReport {
 interface Migrating extends Run {
   readonly settings: MigrationSettings;
   readonly state: PassState;
-  /** The items that the pass under way cannot mend, as far as they are named. */
+  /** The first items that the current pass cannot correct. */
   named: UnfitItem[];
-  /** What the migration computes and items lack that the pass under way passes over. */
+  /** Attributes that the migration will compute. The current pass skips items that lack them. */
   readonly lacking: Set<string>;
   /** Moves of values, by node type. */
   moves: Record<string, MoveState>;
@@ -152,8 +152,8 @@ const tell = (run: Migrating, { kind, says }: MigrationStep): void => {
 const CHECKING = "check that every value converts";
 
 /**
- * Converts every value once and writes nothing, so that all that do not convert are known before; then, with `finish`, stores
- * them in the form that the model writes, by passes until one finds nothing to convert.
+ * First converts every value without writing, so that all values that do not convert are known. Then, with `finish`, stores them in
+ * the form that the model writes, in passes until one finds nothing to convert.
  */
 const convert = async (run: Migrating, task: MigrationStep, rate: Rate): Promise<void> => {
   const { state, settings, session } = run;
@@ -181,7 +181,7 @@ const convert = async (run: Migrating, task: MigrationStep, rate: Rate): Promise
   }
 };
 
-/** The copies and derived attributes that an item lacks for its key: the migration computes them, and nobody else gives them. */
+/** The copies and derived attributes that an item's key needs and the item lacks. Only the migration computes them. */
 const computedOf = ({ facts }: Session["catalog"], { definition, problem, says }: UnfitItem): readonly string[] =>
   [
     ...facts.copies.map(({ onto, attribute }) => [onto.name, attribute] as const),
@@ -202,9 +202,9 @@ const remedyOf = ({ catalog }: Session, named: readonly UnfitItem[]): string => 
 };
 
 /**
- * Passes over the table until one finds every key as the model computes it. Without `finish`, items that lack what the migration
- * computes are passed over: older writers make such items, and the run with `finish` computes what they lack. With `finish`, that pass began when no writer
- * of an older model was left: from then on, writers keep the keys right.
+ * Passes over the table until a pass finds every key correct. Without `finish`, it skips items that lack attributes which the
+ * migration computes: writers with an older model make such items, and the run with `finish` computes the attributes. With
+ * `finish`, the last pass began after the last writer with an older model had ended, so writers keep the keys correct from then on.
  */
 const backfill = async (run: Migrating, task: Extract<MigrationStep, { readonly kind: "backfill" }>, rate: Rate): Promise<void> => {
   const { state, settings, session } = run;
@@ -238,7 +238,7 @@ const backfill = async (run: Migrating, task: Extract<MigrationStep, { readonly 
   }
 };
 
-/** Items that every run of the migration has changed: values are counted by their moves. */
+/** Number of items changed by all runs of the migration, including moved values. */
 const changedBy = ({ state, moves }: Migrating): number => Object.values(moves).reduce((sum, { moved }) => sum + moved, state.changed);
 
 const mendSettings = (run: Migrating, task: MigrationStep, rate: Rate): DeriveSettings => {
@@ -249,7 +249,7 @@ const mendSettings = (run: Migrating, task: MigrationStep, rate: Rate): DeriveSe
   return { state: run.state, finish, dryRun, settle, items: run.items, facts, streamed, rate, onPage };
 };
 
-/** Takes one step of the migration that began at `since`. Each may be taken twice. */
+/** Takes one step of the migration that began at `since`. Every step may be repeated. */
 const takeStep = async (
   run: Migrating,
   task: MigrationStep,
@@ -293,7 +293,7 @@ const takeStep = async (
       await createIndex(run, task.index);
       const keys = run.plan.steps.find((one) => one.kind === "backfill");
       if (!keys) return undefined;
-      // DynamoDB leaves out in silence what was written in a wrong type meanwhile: every item is looked at again.
+      // DynamoDB silently leaves out items that were written with a wrong type in the meantime, so every item is checked again.
       beginPass(run.state, true);
       return backfill(run, keys, rate);
     }
@@ -344,14 +344,14 @@ const nextOf = ({ plan: { steps }, settings: { inPlace, leaveOut }, lacking }: M
   ].join(", ")}.`;
 };
 
-/** The steps that pass over the items of the table: a dry run looks at what they would change. */
+/** The steps that pass over the items of the table. A dry run counts what they would change. */
 const PASSES: readonly MigrationStep["kind"][] = ["convert", "derive", "reserve", "backfill", "moveValues"];
-/** The steps that wait for `finish`: until no process with an older model is left. */
+/** The steps that wait for `finish`, when no process with an older model is left. */
 const WAITING: readonly MigrationStep["kind"][] = ["reshard", "createIndex", "deleteIndex", "record"];
-/** The steps that older writers do not undo: where a plan has no others, it needs no `finish`. */
+/** The steps that older writers do not undo. A plan of only such steps needs no `finish`. */
 const LASTING: readonly MigrationStep["kind"][] = ["setExpiry", "setTable", "moveValues", "record"];
 
-/** Begins the migration in the record, unless this model's has begun already. */
+/** Records that the migration has begun, unless that is recorded already. */
 const begin = async (run: Migrating, record: ModelRecord): Promise<ModelRecord> => {
   const { session, plan } = run;
   const { again } = run.settings;
@@ -367,14 +367,14 @@ const begin = async (run: Migrating, record: ModelRecord): Promise<ModelRecord> 
   return begin(run, now);
 };
 
-/** Passes of an earlier migration, or from before it was to look again, prove nothing. */
+/** Discards passes of an earlier migration, and those from before `again` was set: they prove nothing. */
 const beginAnew = (run: Migrating, { migration }: ModelRecord): void => {
   const begun = `${migration?.since ?? 0}${migration?.again ? " again" : ""}`;
   if (run.begun !== begun) Object.assign(run.state, newPasses(), { changed: run.state.changed });
   run.begun = begun;
 };
 
-/** Takes the steps of the plan, and says whether the table follows the model then. */
+/** Takes the steps of the plan. Returns true if the table then follows the model. */
 const takeSteps = async (run: Migrating): Promise<boolean> => {
   const { session, settings } = run;
   // Another process may have taken steps before this one had the lease.
@@ -393,7 +393,7 @@ const takeSteps = async (run: Migrating): Promise<boolean> => {
   beginAnew(run, before);
   const finishes = settings.finish || plan.steps.every(({ kind }) => LASTING.includes(kind));
   for (const task of plan.steps) {
-    // What is computed by a new index waits for it.
+    // Attributes that are computed by means of a new index wait for it.
     const isAfterIndex = task.kind === "derive" && plan.steps.slice(0, plan.steps.indexOf(task)).some(({ kind }) => kind === "createIndex");
     const isWaiting = isAfterIndex || WAITING.includes(task.kind);
     if (settings.dryRun ? !PASSES.includes(task.kind) || isAfterIndex : !finishes && isWaiting) continue;
@@ -457,8 +457,8 @@ export const openRun = (session: Session, { signal, deadline }: Pick<MigrationSe
   newRun(session, { what: "The migration", advice: "Completed steps are kept; call again to resume.", signal, deadline });
 
 /**
- * Brings a table to follow the connection's model. May be cut off and called again, and runs beside writers of the model
- * that the table followed before and of this one.
+ * Brings a table in line with the connection's model. It may be interrupted and called again, and runs alongside writers with the
+ * former model and with this one.
  *
  * @throws {job.busy} while another process is running it
  * @throws {migrate.otherModel} {migrate.unsupported} {migrate.missingSource} {migrate.invalidKey}
@@ -486,7 +486,7 @@ export const runMigration = async (session: Session, settings: MigrationSettings
     const request = { id: MIGRATION_JOB, kind: "migrate", duration: settings.lease, facts: factsOf(run), resumes: false } as const;
     run.lease = await takeLease(session, request, { ...bookkeeping(session, REQUEST_DEADLINE), signal: run.signal });
     const { facts } = run.lease.job;
-    // The facts of another model's run say nothing of this one's items.
+    // The facts of a run with another model do not apply to this model.
     if (facts["model"] === plan.model) resumeFrom(run, facts);
     return runJob(session, run.lease, { facts: () => factsOf(run), run: async () => report(await takeSteps(run)) });
   };

@@ -12,29 +12,29 @@ import { deleteIndex, theTable } from "./change-indexes.ts";
 import type { MigrationPlan } from "./plan-migration.ts";
 import { jobOf, MIGRATION_JOB, type MigrationSettings, openRun, planOf } from "./run-migration.ts";
 
-/** What undoing a migration did. */
+/** The result of undoing a migration. */
 export interface UndoReport {
-  /** False if no migration was under way. */
+  /** False if no migration was in progress. */
   readonly undone: boolean;
   /** Indexes that the migration had created and that were deleted again. */
   readonly deleted: readonly string[];
-  /** What stays, as sentences. */
+  /** Notes on what stays, as sentences. */
   readonly notes: readonly string[];
 }
 
-/** Where a table stands between two models. */
+/** The state of a table between two models. */
 export interface MigrationStatus {
   readonly state: "current" | "outdated" | "migrating" | "otherModel";
   /** What the state means and what to do, as a sentence. */
   readonly says: string;
   readonly plan: MigrationPlan;
-  /** Milliseconds since 1970 at which the migration under way began. */
+  /** When the migration in progress began, in milliseconds since 1970. */
   readonly begunAt: number | undefined;
-  /** The indexes of the table, and whether reads find all items in them. */
+  /** The indexes of the table, and whether they are complete. */
   readonly indexes: readonly { readonly name: string; readonly state: "complete" | "building" | "missing" | "incomplete" }[];
   /** The job, if a process is running it or left it behind. */
   readonly job: Job | undefined;
-  /** What undo would do, as a sentence; undefined if nothing can be undone. */
+  /** What undoing would do, as a sentence; undefined if nothing can be undone. */
   readonly undo: string | undefined;
 }
 
@@ -102,7 +102,7 @@ const undoText = (catalog: Catalog, record: ModelRecord, created: readonly strin
     : `Undo deletes ${namesText(created)} and forgets the migration. Attributes that were written stay.${keys}${left.join("")}`;
 };
 
-/** Tells where a connection's table stands. */
+/** Returns the state of a connection's table. */
 export const migrationStatus = async (
   session: Session,
   limits: Pick<MigrationSettings, "signal" | "deadline">,
@@ -138,10 +138,10 @@ export const migrationStatus = async (
 };
 
 /**
- * Undoes the migration that has begun and not ended, whichever model it is to: deletes the indexes that it created, and
- * forgets it. What it wrote into items stays. Where the two models give items other keys in an index that both have, or hold
- * attributes in other forms, the record says that items may have either; what the other model does not keep so (values of
- * unique attributes, derived attributes, copies, counted degrees) leaves the record.
+ * Undoes the migration in progress, to any model: deletes the indexes that it created, and removes it from the record. Attributes
+ * that it wrote into items stay. If the two models compute different keys for an index that both have, or store attributes in
+ * different forms, the record says that items may have either. Facts that the other model does not keep in the same way (unique
+ * values, derived attributes, copies, counted degrees) are removed from the record.
  *
  * @throws {job.busy} while a process is running it
  */
