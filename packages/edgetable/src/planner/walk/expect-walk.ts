@@ -16,7 +16,7 @@ import { degreeLimit, isSingle } from "../../schema/definition.ts";
 import { defined } from "../../util/invariant.ts";
 import { assumedEdges } from "../assumed-rows.ts";
 
-/** A closure has no fixed depth: it is assumed to end after so many rounds. */
+/** A closure has no fixed depth. It is assumed to end after this many rounds. */
 const CLOSURE_ROUNDS = 4;
 
 interface OneNode {
@@ -25,7 +25,7 @@ interface OneNode {
   readonly readUnits: number;
 }
 
-/** What reading the edges of one node is expected to give and cost. `factor` scales the edges. */
+/** The expected result and cost of reading the edges of one node. `factor` scales the number of edges. */
 const atOneNode = (plan: ReadPlan, { limit, factor }: { readonly limit: number | undefined; readonly factor: number }): OneNode => {
   let [edges, requests, units] = [0, 0, 0];
   for (const [at, source] of plan.sources.entries()) {
@@ -50,7 +50,7 @@ const atOneNode = (plan: ReadPlan, { limit, factor }: { readonly limit: number |
 const sidesOf = ({ direction }: Pick<WalkHop, "direction">): readonly ("from" | "to")[] =>
   direction === "both" ? ["from", "to"] : [direction === "out" ? "from" : "to"];
 
-/** What is expected of a hop that starts from so many nodes. */
+/** The expected result and cost of a hop from this many nodes. */
 export const expectHop = (
   catalog: Catalog,
   hop: WalkHop,
@@ -100,13 +100,13 @@ export const expectHop = (
   return { from, to, requests: Math.ceil(requests), readUnits: units };
 };
 
-/** What is expected of the search at whose rows a walk starts. */
+/** The expected result and cost of the search from whose rows a walk starts. */
 export const expectSearch = ({ reading, limit }: WalkSearch): Expected => {
   const { edges, requests, readUnits: units } = atOneNode(reading, { limit, factor: 1 });
   return { from: 1, to: edges, requests, readUnits: units };
 };
 
-/** What is expected of reading so many nodes. */
+/** The expected cost of reading this many nodes. */
 export const expectNodes = (catalog: Catalog, nodes: Readonly<Record<string, NodeAccess>>, from: number): Expected => {
   const types = Object.keys(nodes);
   const bytes = Math.max(0, ...types.map((type) => catalog.ends[type]?.shape.bytes ?? 0));
@@ -114,7 +114,7 @@ export const expectNodes = (catalog: Catalog, nodes: Readonly<Record<string, Nod
   return { from, to: from, requests: single ? from : Math.ceil(from / BATCH_GET_KEYS), readUnits: from * readUnits(bytes) };
 };
 
-/** The sentences behind the figures. */
+/** The assumptions behind the figures, as sentences. */
 export const assumptionsOf = (catalog: Catalog, walk: LogicalWalk, steps: readonly PlannedStep[]): readonly string[] => {
   const hops = steps.filter((step): step is PlannedHop => step.kind === "hop");
   const sentences = new Set<string>();
@@ -150,10 +150,10 @@ export const assumptionsOf = (catalog: Catalog, walk: LogicalWalk, steps: readon
 };
 
 /**
- * The price of reading a hop's edges to known nodes by their keys. Undefined if listing the edges is expected to be
- * cheaper: fewer requests, or as many and fewer units.
+ * The price of reading a hop's edges to known nodes by their keys. Undefined if listing the edges is expected to be cheaper: fewer
+ * requests, or an equal number with fewer units.
  *
- * @param frontier how many nodes there are, and to how many known nodes their edges are wanted
+ * @param frontier the number of nodes, and the number of known nodes to which their edges are wanted
  */
 export const endsByGet = (
   { by, expect, consistent }: Pick<PlannedHop, "by" | "expect" | "consistent">,

@@ -29,7 +29,7 @@ const accessOf = (catalog: Catalog, types: readonly string[]): Readonly<Record<s
   return access;
 };
 
-/** The node types that a step reads. A hop that filters its nodes reads them as `whereNode()` does. */
+/** The node types that a step reads. A hop with a filter on its nodes reads them like `whereNode()`. */
 const readTypes = (step: WalkStep): readonly string[] => {
   if (step.kind === "hop") return step.nodeConditions.length > 0 ? step.passing : [];
   return step.kind === "filterNodes" || step.kind === "hydrate" ? step.nodes : [];
@@ -39,7 +39,7 @@ const readTypes = (step: WalkStep): readonly string[] => {
 const gathersOf = (catalog: Catalog, { steps, collect }: LogicalWalk, hop: WalkHop): string | undefined => {
   const field = foldedField(collect);
   if (field === undefined) return undefined;
-  // What was gathered before a dedupe or within a closure is forgotten. Levels are of the closure itself.
+  // Values gathered before a dedupe or within a closure are dropped. Levels belong to the closure itself.
   if (isClosure(hop) && collect.kind !== "levels") return undefined;
   const later = steps.slice(steps.indexOf(hop) + 1);
   if (later.some((step) => step.kind === "dedupe" || (step.kind === "hop" && isClosure(step)))) return undefined;
@@ -60,7 +60,7 @@ const planHop = (
       const plan = readHop(planning, hop, { node, gathers });
       if (plan) reading[node] = plan;
     } catch (error) {
-      // The nodes keep the number of edges that no index finds.
+      // The nodes keep the number of edges even if no index finds these.
       if (hop.by !== "kept" || !hop.kept?.[node] || !isEdgetableError(error, "plan.noIndex")) throw error;
     }
   }
@@ -68,9 +68,9 @@ const planHop = (
 };
 
 /**
- * Plans a walk: pure.
+ * Plans a walk. Pure.
  *
- * @throws what planning one of its hops throws
+ * @throws the errors of planning its hops
  */
 export const planWalk = (planning: WalkPlanning, logical: LogicalWalk): WalkPlan => {
   const { catalog, off } = planning;

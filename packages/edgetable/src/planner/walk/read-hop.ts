@@ -16,7 +16,7 @@ import { planRead } from "../plan.ts";
 /**
  * True if the model says how many items of a shape are at one node.
  *
- * @param near the end of edges at which the node stands, as their keys say it
+ * @param near the end of the edges at which the node is, by their keys
  */
 const isBounded = ({ edges, parts }: Catalog, { kind, definition, role }: Shape, near: "from" | "to"): boolean => {
   if (kind === "node") return true;
@@ -26,7 +26,7 @@ const isBounded = ({ edges, parts }: Catalog, { kind, definition, role }: Shape,
   return edge !== undefined && assumedEdges(edge, end).by !== undefined;
 };
 
-/** What planning a walk needs beside the walk. */
+/** What planning a walk needs in addition to the walk. */
 export interface WalkPlanning {
   readonly catalog: Catalog;
   /** The names of the rules that are switched off. */
@@ -68,9 +68,9 @@ interface Source {
 }
 
 /**
- * The edges of several types at one node by one Query, if they lie in one partition under keys that begin with literals, if
- * that is expected to cost no more than a Query for each, and if the model says how many of the other items between them
- * there are: a node may have any number of them.
+ * One Query for the edges of several types at one node. Undefined unless they are in one partition under keys that begin with
+ * literals, the Query is expected to cost no more than one for each type, and the model says how many other items are between them,
+ * because a node may have any number of these.
  */
 const joinedSource = (catalog: Catalog, node: string, sources: readonly Source[]): Source | undefined => {
   const [first] = sources;
@@ -123,7 +123,7 @@ const joinedSource = (catalog: Catalog, node: string, sources: readonly Source[]
   return { near, step: { ...step, shapes, sort: { kind: "span", template: low, last: high }, discards: true, select, expect } };
 };
 
-/** A plan of several edge types with the Queries that can be one. */
+/** A plan of several edge types in which Queries are joined if possible. */
 const joinTypes = (catalog: Catalog, node: string, plan: ReadPlan): ReadPlan => {
   const groups = new Map<string, Source[]>();
   for (const [at, step] of plan.sources.entries()) {
@@ -148,7 +148,7 @@ export const endSources = (catalog: Catalog, shape: Shape, end: "from" | "to"): 
   return each.every((sources) => sources.length > 0) ? [...new Set(each.flat())] : undefined;
 };
 
-/** The same Query, reading only the key attributes that tell where its edges lead; unchanged if they do not tell it. */
+/** The same Query, reading only the key attributes that contain the far ends of its edges; unchanged if they do not. */
 const projectEnds = (
   catalog: Catalog,
   step: QueryStep,
@@ -178,7 +178,7 @@ const projectEnds = (
  * Plans how the edges of one node are read; undefined if no edge of the type can be at it.
  *
  * @param at `gathers` is the attribute that the walk gathers along these edges
- * @throws {plan.noIndex} when nothing finds the edges, or what finds them lacks an attribute that is needed
+ * @throws {plan.noIndex} if no index finds the edges, or if the index lacks a needed attribute
  */
 export const readHop = (
   { catalog, off }: WalkPlanning,

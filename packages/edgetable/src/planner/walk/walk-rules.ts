@@ -10,7 +10,7 @@ import type { WalkRuleName } from "../rule-names.ts";
 export const foldedField = (collect: WalkCollect): string | undefined =>
   collect.kind === "fold" || collect.kind === "levels" ? collect.field : undefined;
 
-/** True if a walk gives each node once, so that the number of paths to it does not matter. */
+/** True if a walk returns each node once, so that the number of paths to it does not matter. */
 const givesEachOnce = ({ collect }: Pick<LogicalWalk, "collect">): boolean => collect.kind === "ids" || collect.kind === "nodes";
 
 /** Rewrites a walk. It never changes the answer, only the cost. */
@@ -25,7 +25,7 @@ const mapHops = (walk: LogicalWalk, change: (hop: WalkHop, at: number) => WalkHo
   steps: walk.steps.map((step, at) => (step.kind === "hop" ? change(step, at) : step)),
 });
 
-/** If only distinct nodes matter from some step on, the hops before it count each node once. */
+/** If only distinct nodes matter after a step, the hops before it count each node once. */
 const dedupeEarly: WalkRule = {
   name: "dedupe-early",
   rewrite: (_, walk) => {
@@ -37,19 +37,19 @@ const dedupeEarly: WalkRule = {
   },
 };
 
-/** If a walk gives each node once anyway, it keeps no second record of those that came. */
+/** If a walk returns each node once anyway, it does not record the returned nodes separately. */
 const dropDedupe: WalkRule = {
   name: "drop-dedupe",
   rewrite: (_, walk) => (givesEachOnce(walk) ? { ...walk, steps: walk.steps.filter((step) => step.kind !== "dedupe") } : walk),
 };
 
-/** Nodes are read only for a filter, or when they are given. */
+/** Nodes are read only for a filter, or if the walk returns them. */
 const hydrateLate: WalkRule = {
   name: "hydrate-late",
   rewrite: (_, walk) => ({ ...walk, steps: walk.steps.filter((step) => step.kind !== "hydrate") }),
 };
 
-/** If no attribute of an edge is needed, only where it leads is read and sent. */
+/** If no attribute of an edge is needed, only its far end is sent. */
 const projectEnds: WalkRule = {
   name: "project-ends",
   rewrite: (_, walk) => mapHops(walk, (hop) => ({ ...hop, reads: "ends" })),
@@ -82,13 +82,13 @@ const checkEndsByGet: WalkRule = {
     }),
 };
 
-/** If only the number of a last hop's edges matters, it is taken from the nodes that keep it, 100 a request. */
+/** If only the number of a last hop's edges matters, it is read from the nodes that keep it, 100 per request. */
 const useKeptCounts: WalkRule = {
   name: "use-kept-counts",
   rewrite: (_, walk) => mapHops(walk, (hop) => (hop.kept ? { ...hop, by: "kept" } : hop)),
 };
 
-/** Where edges of several types lie near each other, one Query reads them all if that is expected to cost no more. */
+/** If edges of several types are next to each other in the key, one Query reads them all, unless that is expected to cost more. */
 const joinTypes: WalkRule = {
   name: "join-types",
   rewrite: (_, walk) => mapHops(walk, (hop) => (hop.edges.length > 1 ? { ...hop, joins: true } : hop)),
@@ -97,8 +97,8 @@ const joinTypes: WalkRule = {
 /** The rules for walks, in the order in which they run. Each can be switched off by name; answers stay the same. */
 export const walkRules: readonly WalkRule[] = [dedupeEarly, dropDedupe, hydrateLate, projectEnds, checkEndsByGet, useKeptCounts, joinTypes];
 
-// What a walk means is everything but how edges are read, counted and found. Reading a node changes nothing, and neither
-// does deduplicating nodes that are given once.
+// The meaning of a walk is everything except how edges are read, counted and found. Reading a node does not change it, nor does
+// deduplicating nodes that are returned once.
 const meaningOf = (walk: LogicalWalk): string => {
   const steps: object[] = [];
   for (const step of walk.steps) {
@@ -109,8 +109,8 @@ const meaningOf = (walk: LogicalWalk): string => {
 };
 
 /**
- * Applies the rules that are not switched off. Each must keep the hops, their order and conditions, and what stands between
- * them. A violation is a defect of Edgetable and stops the walk before any request.
+ * Applies the rules that are not switched off. Each must keep the hops, their order and conditions, and the steps between them. A
+ * violation is a defect of Edgetable and stops the walk before any request.
  */
 export const rewriteWalk = (catalog: Catalog, walk: LogicalWalk, off: ReadonlySet<string>): LogicalWalk => {
   const meaning = meaningOf(walk);

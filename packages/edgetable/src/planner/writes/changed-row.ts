@@ -16,32 +16,32 @@ export interface PathRules {
    * @throws {execute.rejected} for a path whose parent is missing or of another type
    */
   readonly apply: (before: Row, changes: readonly PathChange[]) => Row;
-  /** Gives the numbers of attributes that are written whole, and into which paths lead, all digits of those that were read. */
+  /** Restores all stored digits of numbers in attributes that are written as a whole because of changes within them. */
   readonly keepDigits: (
     shape: Shape,
     set: Record<string, AttributeValue>,
     read: { readonly paths: readonly PathChange[]; readonly image: Item },
   ) => void;
-  /** The changes as the item takes them; `attributeOf` tells where it stores a field, if it does. */
+  /** The changes of the item; `attributeOf` returns the attribute that stores a field, if there is one. */
   readonly encode: (changes: readonly PathChange[], attributeOf: (field: string) => string | undefined) => readonly AttributePathChange[];
-  /** What must hold for DynamoDB to find the parents of the paths. */
+  /** The conditions under which DynamoDB finds the parents of the paths. */
   readonly terms: (changes: readonly AttributePathChange[]) => readonly Term[];
 }
 
 let loaded: PathRules | undefined;
 
-/** Few programs change values within attributes: what plans it is loaded before the first of them. */
+/** Few programs change values within attributes, so the code that plans such changes is loaded before the first one. */
 export const usePathRules = (rules: PathRules): void => {
   loaded = rules;
 };
 
 export const pathRules = (): PathRules => defined(loaded, "the rules of paths before a change by path is planned");
 
-/** True if a change sets, removes, adds to or appends to a field, or to what lies within it. */
+/** True if a change sets, removes, adds to or appends to a field or a value within it. */
 export const isChanged = ({ set, remove, add, append, paths }: Changes, field: string): boolean =>
   field in set || remove.includes(field) || field in add || field in append || (paths?.some(({ steps }) => steps[0] === field) ?? false);
 
-// DynamoDB refuses these by the same code if the item need not be read first.
+// If the item need not be read first, DynamoDB rejects these, with the same error code.
 export const rejectOperand = (field: string): never => {
   throw new EdgetableError(
     "execute.rejected",
@@ -81,7 +81,7 @@ export const changedRow = (before: Row, changes: Changes): Row => {
   return changes.paths ? pathRules().apply(row, changes.paths) : row;
 };
 
-/** The changes with the old row at hand: what adds up becomes a plain value. */
+/** The changes if the old row is known: additions become plain values. */
 export const resolvedChanges = (changes: Changes, after: Row): Changes => {
   const set: Record<string, unknown> = { ...changes.set };
   for (const field in changes.add) set[field] = after[field];

@@ -9,7 +9,7 @@ import { addDecimals } from "../../util/decimal.ts";
 
 const hasAnyOf = (one: object, other: object): boolean => Object.keys(one).some((name) => name in other);
 
-/** Two updates of one item as one; undefined if both change the same attribute, other than that both raise its revision. */
+/** Joins two updates of one item; undefined if both change the same attribute other than its revision. */
 export const joinUpdates = (one: AttributeChanges, other: AttributeChanges): AttributeChanges | undefined => {
   const { set, remove, add, append, defaults, paths } = one;
   if (paths && other.paths) return undefined;
@@ -28,7 +28,7 @@ export const joinUpdates = (one: AttributeChanges, other: AttributeChanges): Att
   };
 };
 
-/** A node that is written whole takes what the call's other writes add to it, and its index keys follow. */
+/** Adds the contributions of the call's other writes to a node that is written as a whole, and updates its index keys. */
 export const addToPut = (catalog: Catalog, put: PutStep, { set, remove, add }: AttributeChanges): WriteItem => {
   const item: Record<string, AttributeValue> = { ...put.item, ...set };
   for (const name of remove) delete item[name];

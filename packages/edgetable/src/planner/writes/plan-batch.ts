@@ -6,13 +6,13 @@ import { isConditional, planWrite } from "./plan-write.ts";
 import { KEEPS_CREATED } from "./rules/computed-attributes.ts";
 import { cascades } from "./rules/required-nodes.ts";
 
-/** One item of a batch, with the calls (by position) that it belongs to; the last of them wrote it. */
+/** One item of a batch, with the positions of the calls that write it. The last call wins. */
 export interface BatchItem {
   readonly step: PutStep | DeleteStep;
   readonly calls: readonly number[];
 }
 
-/** What a batch sends: each item once. */
+/** The items that a batch sends, each once. */
 export interface BatchPlan {
   readonly kind: "batch";
   readonly items: readonly BatchItem[];
@@ -30,7 +30,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   relink: "changes an item, and a batch writes whole items: use put",
 };
 
-/** Why a batch cannot write an item; undefined if it may. */
+/** Why a batch cannot write an item; undefined if it can. */
 const whyNotByItem = (catalog: Catalog, item: WriteItem): string | undefined => {
   if (item.shape && kindMarks(catalog, item.shape).length > 0)
     return "may meet an item of another kind under its key (layout.sharedIds, match), and a batch checks nothing";
@@ -47,10 +47,9 @@ const failInBatch = (write: LogicalWrite, call: number, why: string, instead = "
 };
 
 /**
- * Plans a batch: every item alone, without conditions. Of several writes to one key the last stands
- * and is the only one sent.
+ * Plans a batch: every item by itself, without conditions. If several writes have the same key, only the last one is sent.
  *
- * @param images what was read of the rows that keep the time of their creation
+ * @param images the items read of rows that keep their time of creation
  * @param now milliseconds since 1970
  * @throws {plan.unsupported} for a call that is more than unconditional puts and deletions
  */

@@ -37,30 +37,30 @@ import {
   type WorkingSet,
 } from "./working-set.ts";
 
-/** One read that finds what goes with a node. */
+/** One read that finds items to delete with a node. */
 export interface Sweep {
   readonly plan: ReadPlan;
-  /** What the plan's templates are filled from. */
+  /** The row that fills the plan's templates. */
   readonly row: Row;
-  /** The shapes that go with the node; others in the same range stay. */
+  /** The shapes that are deleted with the node. Others in the same range stay. */
   readonly shapes: readonly string[];
 }
 
-/** How a node, or a part at the ends of edges, is deleted with all that goes with it. */
+/** The plan to delete a node, or a part at the ends of edges, with its parts and cascading edges. */
 export interface CascadePlan {
   readonly kind: "cascade";
   readonly node: string;
   readonly id: Row;
   readonly sweeps: readonly Sweep[];
-  /** The node's parts that take edges of their own along, by kind. */
+  /** The node's parts whose own edges are deleted with them, by kind. */
   readonly parts: readonly PartCascade[];
   /** True if the node is marked first, so that no edge or part can be added to it. */
   readonly marks: boolean;
-  /** True if an index finds some of what goes with the node: an index shows it a moment late. */
+  /** True if only an index, which lags, finds some of the items to delete with the node. */
   readonly lags: boolean;
 }
 
-/** Parts of a node that take edges of their own along. */
+/** Parts of a node whose own edges are deleted with them. */
 export interface PartCascade {
   readonly part: string;
   /** Finds those of the node. */
@@ -77,7 +77,7 @@ interface Wanted {
   readonly cascade: CascadeEnd | undefined;
 }
 
-/** The shapes whose items go with a node. Of an edge found at its target, the copy in the target's partition if there is one. */
+/** The shapes whose items are deleted with a node. For an edge found at its target, the copy in the target's partition if there is one. */
 const wantedShapes = (catalog: Catalog, node: string): readonly Wanted[] => {
   const wanted: Wanted[] = [];
   for (const name of partsOf(catalog, node))
@@ -91,13 +91,13 @@ const wantedShapes = (catalog: Catalog, node: string): readonly Wanted[] => {
   return wanted;
 };
 
-/** The reads that find what goes with one part. */
+/** The reads that find the items to delete with one part. */
 export const cascadeAt = ({ sweeps }: PartCascade, id: Row): readonly Sweep[] =>
   sweeps.map(({ row, ...sweep }) => ({ ...sweep, row: "from" in row ? { from: id, to: id } : id }));
 
 /**
- * Joins the reads of all kinds of edges that an index holds at a node: one Query of the whole partition. Where items of other
- * kinds, or edges of other nodes, may lie there too, each kind keeps its own Query.
+ * Joins the reads of all kinds of edges that an index contains for a node into one Query of the whole partition. If items of other
+ * kinds, or edges of other nodes, may also be there, each kind keeps its own Query.
  */
 const joinSweeps = (catalog: Catalog, sweeps: readonly Sweep[]): readonly Sweep[] => {
   const groups = new Map<string | number, Sweep[]>();
@@ -133,21 +133,20 @@ const findParts = (catalog: Catalog, part: string, id: Row): Sweep => {
 };
 
 /**
- * Plans how a node's parts and cascading edges are found: one strongly consistent Query of its
- * partition, and one more for parts that lie elsewhere and for each edge type that only an index finds, or for all that one
- * partition of an index holds.
+ * Plans how a node's parts and cascading edges are found: one strongly consistent Query of its partition, and one more for parts
+ * that lie elsewhere and for each edge type that only an index finds, or for all that one partition of an index holds.
  *
- * @throws {plan.noIndex} when nothing finds the parts of this node, or its edges of a type that cascades
+ * @throws {plan.noIndex} if no index finds the parts of this node, or its edges of a type that cascades
  * @throws {plan.unsupported} for a node without an item of its own
  */
 export const planCascade = (catalog: Catalog, { name, id }: DeleteWrite): CascadePlan => {
   const { definition } = catalog.nodes[name] ?? {};
   if (definition) refuseUnstored(name, definition);
   const wanted = wantedShapes(catalog, name);
-  // What lies in the node's partition is found by one Query with everything else there.
+  // One Query finds everything in the node's partition.
   const { partitionKey } = catalog.index;
   const node = defined(catalog.ends[name], name);
-  // Nodes that share a partition have their parts and edges there too.
+  // Nodes that share a partition also have their parts and edges there.
   const home = fieldBesidePartition(node) === undefined ? node.partition.source : undefined;
   const near = wanted.filter(
     ({ shape, end, cascade }) => (shape.keys[partitionKey]?.source ?? "") === (cascade && home ? underPath(end, home) : home),
@@ -204,7 +203,7 @@ export const removalOf = (shape: Shape, row: Row): LogicalWrite => {
   return { kind: "unlink", edge: shape.definition, from: endOf("from", from as Row), to: endOf("to", to as Row), key, guards: {} };
 };
 
-/** A node's deletion as a job: its state is in the table from the mark to the end. */
+/** A node's deletion as a job, whose state is in the table from the mark to the end. */
 export interface JobMark {
   readonly id: string;
   readonly key: Key;
@@ -217,7 +216,7 @@ interface Located {
   readonly node: EndEntry;
   readonly key: Key;
   readonly image: Item;
-  /** The job that deletes the node already. */
+  /** The job that is already deleting the node. */
   readonly mark: string | undefined;
 }
 
@@ -253,7 +252,7 @@ export const planMark = (
   const terms = [there, ...guardTerms(node.shape, write.guards), unmarked];
   stage(working, { kind: "update", key, terms, shape: node.shape, changes });
   stage(working, { kind: "put", key: job.key, item: state, terms: [], shape: undefined });
-  // The counters stand for the node: nothing is linked to it past them either. Those that are not there yet are made.
+  // Links check the counters in place of the node, so these are marked as well. Missing counters are created.
   for (const set of write.of === "node" ? counterSetsOf(catalog, defined(catalog.nodes[write.name], "node")) : [])
     for (const counter of counterKeys(catalog, set, write.id)) {
       const marked = { ...counterAttributes(catalog, set, write.id), [DELETING]: { S: job.id } };
@@ -261,7 +260,7 @@ export const planMark = (
       stage(working, { kind: "update", key: counter, terms: [], shape: undefined, changes: marks });
     }
   const own = working.staged.length;
-  // The guards of edges that restrict the deletion are checked now, and go with the node.
+  // The guards of edges that restrict the deletion are checked now, and deleted with the node.
   const counts = degreeGuards.contributions(catalog, { subject: subjectOf(catalog, write), before: write.id, after: null });
   for (const count of counts) contribute(working, count);
   const items = settle(working);
@@ -281,9 +280,9 @@ export const planMark = (
 export interface Ending {
   readonly write: DeleteWrite;
   readonly job: JobMark;
-  /** What goes in the same transaction. */
+  /** The items to delete in the same transaction. */
   readonly along: readonly LogicalWrite[];
-  /** The keys of the marked parts among them: one that was written anew since is not found. */
+  /** The keys of the marked parts among them. A part that was written again since is `notFound`. */
   readonly parts: readonly Key[];
 }
 
@@ -294,7 +293,7 @@ const ofMarked = (items: readonly PlannedItem[], keys: readonly Key[], term: Omi
   return items.map((one) => (ids.has(keyId(one.item.key)) ? { ...one, item: { ...one.item, terms: [...one.item.terms, marked] } } : one));
 };
 
-/** Deletes a part that a job has marked. One that was written anew since is `notFound`. */
+/** Deletes a part that a job has marked. A part that was written again since is `notFound`. */
 export const planPartEnding = (
   catalog: Catalog,
   { write, key, job }: { readonly write: LogicalWrite; readonly key: Key; readonly job: string },
@@ -305,11 +304,11 @@ export const planPartEnding = (
 };
 
 /**
- * Deletes a marked node with its markers and guards, the job's state, and what goes along, in one
- * transaction. A node that is gone, or was written anew since it was marked, is `notFound`; one whose job
- * somebody else holds is `beingDeleted`.
+ * Deletes a marked node with its markers and guards, the job's state, and the items to delete with it, in one transaction. A node
+ * that does not exist, or was written again since it was marked, is `notFound`; if another process holds its job, it is
+ * `beingDeleted`.
  *
- * @throws {request.transactionTooLarge} when it is too much for one
+ * @throws {request.transactionTooLarge} if it does not fit into one transaction
  */
 export const planEnding = (catalog: Catalog, { write, job, along, parts }: Ending, images: Images): WritePlan => {
   const located = locateNode(openWorkingSet(catalog, images), write);

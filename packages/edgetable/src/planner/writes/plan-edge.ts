@@ -34,7 +34,7 @@ import { unchangedFields, unchangedItem } from "./unchanged-terms.ts";
 export const betweenOf = (catalog: Catalog, write: LinkWrite | PutEdgeWrite | RelinkWrite | UnlinkWrite): EdgeBetween =>
   subjectOf(catalog, write) as EdgeBetween;
 
-/** What an edge holds, and what its other copy holds otherwise. */
+/** The attributes of an edge, and those that differ on its other copy. */
 interface Contents {
   readonly attributes: Row;
   readonly reverse: Row;
@@ -44,7 +44,7 @@ interface Contents {
   readonly digits?: readonly (Digits | undefined)[];
 }
 
-// The own copy decides; the one in the target's partition follows it, whatever stood there.
+// The first copy decides. The copy in the target's partition follows it and replaces any item there.
 const stageCopies = (
   working: WorkingSet,
   copies: readonly EdgeCopy[],
@@ -55,7 +55,7 @@ const stageCopies = (
     stage(working, putStep(working.catalog, { ...copy, digits: at === 0 ? own : other }, at === 0 ? terms : []));
 };
 
-/** Stages both copies of an edge that is new. */
+/** Stages both copies of a new edge. */
 export const stageLink = (
   working: WorkingSet,
   edge: EdgeBetween,
@@ -74,7 +74,7 @@ export const stageLink = (
 /**
  * Writes an edge if there is none.
  *
- * @param exists what it means if there is one
+ * @param exists the failure if it exists
  */
 export const planLink = (working: WorkingSet, write: LinkWrite, exists?: Failure): Planned => {
   const edge = betweenOf(working.catalog, write);
@@ -99,7 +99,7 @@ const stageGivingWay = (working: WorkingSet, edge: EdgeBetween, of: Shape, image
   stageDerived(working, { subject: old, before, after: null, image });
 };
 
-/** Writes an edge, whatever was there; reads it first if a rule looks at the edge before. */
+/** Writes an edge, whether or not it exists. Reads it first if a rule looks at the edge before. */
 export const planPutEdge = (working: WorkingSet, write: PutEdgeWrite): Planned => {
   const { catalog } = working;
   const edge = betweenOf(catalog, write);
@@ -110,7 +110,7 @@ export const planPutEdge = (working: WorkingSet, write: PutEdgeWrite): Planned =
   const change: RowChange = { subject: edge, before: undefined, after: given, related: write.ends };
   const look = looksAt(catalog, change);
   if (look && !keyIfComplete(catalog, shape, own.row)) {
-    // A key may hold what is copied from a node.
+    // A key may contain an attribute that is copied from a node.
     const keyed = fill(working, edge, write.row, undefined);
     if (keyed?.kind !== "row") return keyed;
     [own] = edgeCopies(edge, keyed.row);
@@ -139,7 +139,7 @@ export const planPutEdge = (working: WorkingSet, write: PutEdgeWrite): Planned =
   return { kind: "staged", row };
 };
 
-/** Removes an edge that is there. */
+/** Removes an existing edge. */
 export const planUnlink = (working: WorkingSet, write: UnlinkWrite): Planned => {
   const { catalog } = working;
   const edge = betweenOf(catalog, write);
@@ -158,7 +158,7 @@ export const planUnlink = (working: WorkingSet, write: UnlinkWrite): Planned => 
   const there = stillThere(working, [shape, key, row], present);
   stage(working, { kind: "delete", key, terms: [there, ...between, ...guardTerms(shape, write.guards), ...unchanged], shape });
   if (second && otherKey) stage(working, { kind: "delete", key: otherKey, terms: [], shape: second.shape });
-  // What the caller tells of the row beside its key may be older than the item: a cascade has read it before.
+  // The caller's row may be older than the item, except for its key, because a cascade has read it earlier.
   const before = image ? decodeItem(catalog, shape, image) : row;
   stageDerived(working, { subject: edge, before, after: null, image });
   return { kind: "staged" };
@@ -182,7 +182,7 @@ const changesOfSecond = ({ changes, reverse }: RelinkWrite): Changes => {
   };
 };
 
-/** The change of one copy of an edge; null if it is not there, undefined while something has to be read. */
+/** The change of one copy of an edge; null if the copy does not exist, undefined while something has to be read. */
 const changeCopy = (
   working: WorkingSet,
   write: RelinkWrite,
@@ -242,7 +242,7 @@ const completeCopy = (
 /**
  * Changes an edge that is there: its attributes and its place in the order.
  *
- * @param absence what it means that it is not there
+ * @param absence the failure if it does not exist
  */
 export const planRelink = (working: WorkingSet, given: RelinkWrite, absence?: Failure): Planned => {
   const edge = betweenOf(working.catalog, given);
@@ -255,7 +255,7 @@ export const planRelink = (working: WorkingSet, given: RelinkWrite, absence?: Fa
   if (other === null) return completeCopy(working, write, { ...own, there, absence });
   if (!first || (second && !other)) return undefined;
   if (write.checksRow) {
-    // Where each copy has attributes of its own, both together are the edge; else each is an edge.
+    // If each copy has attributes of its own, both together make the row; else each copy is the whole row.
     const rows = edge.entry.definition.sides ? [{ ...other?.row, ...first.row }] : [first.row, ...(other ? [other.row] : [])];
     if (!rows.every((row) => passesSchema(working, edge, row))) return undefined;
   }

@@ -52,18 +52,18 @@ export const putStep = (
   return { kind: "put", key: keyOfItem(catalog, item), item, terms, shape };
 };
 
-/** The terms of a put by which an item is as it was read: there is none, or the fields that the rules look at are the same. */
+/** The terms of a put that require the item as it was read: it does not exist, or the fields that the rules look at are unchanged. */
 export const asRead = (catalog: Catalog, shape: Shape, image: Item | null, fields: readonly string[]): readonly Term[] => {
   if (!image) return [{ kind: "absent", failure: STALE }];
   const terms = unchangedFields(catalog, { shape, image }, fields);
-  // An item that has been deleted has none of the attributes that the one that was read lacked.
+  // A deleted item also lacks the attributes that the read item lacked.
   return terms.some((term) => term.kind === "equals" && term.value) ? terms : [{ kind: "present", failure: STALE }, ...terms];
 };
 
 /**
  * Creates a node or part if there is none.
  *
- * @param exists what it means if there is one
+ * @param exists the failure if it exists
  */
 export const planCreate = (working: WorkingSet, write: CreateWrite, exists?: Failure): Planned => {
   const { catalog } = working;
@@ -77,7 +77,7 @@ export const planCreate = (working: WorkingSet, write: CreateWrite, exists?: Fai
   return { kind: "staged", row };
 };
 
-/** Writes a whole node or part, whatever is there; reads it first if a rule looks at the row before. */
+/** Writes a whole node or part, whether or not it exists. Reads it first if a rule looks at the row before. */
 export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
   const { catalog } = working;
   const { guards, ends: related, leastVersion = 1, times: kept } = write;
@@ -85,7 +85,7 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
   const given = kept ? { ...write.row, ...kept } : write.row;
   const change: RowChange = { subject, before: undefined, after: given, related, versioned: guards.version !== undefined };
   const look = looksAt(catalog, change);
-  // A key may hold what is copied from a part's node.
+  // A key may contain an attribute that is copied from a part's node.
   const keyed = look && !keyIfComplete(catalog, shape, write.row) ? fill(working, subject, write.row, undefined) : write;
   if (!keyed || keyed.kind === "failure") return keyed;
   const key = look && keyOf(catalog, shape, keyed.row);
@@ -106,9 +106,9 @@ export const planPut = (working: WorkingSet, write: PutWrite): Planned => {
 };
 
 /**
- * Changes a node or part that is there.
+ * Changes an existing node or part.
  *
- * @param absence what it means that it is not there
+ * @param absence the failure if it does not exist
  */
 export const planUpdate = (working: WorkingSet, write: UpdateWrite, absence?: Failure): Planned => {
   const { catalog } = working;
@@ -130,7 +130,7 @@ export const planUpdate = (working: WorkingSet, write: UpdateWrite, absence?: Fa
   return { kind: "staged", row: changed.row };
 };
 
-/** Deletes a node or part that is there, unless edges restrict it. */
+/** Deletes an existing node or part, unless edges restrict it. */
 export const planDelete = (working: WorkingSet, write: DeleteWrite): Planned => {
   const { catalog } = working;
   const { subject, shape } = itemOf(catalog, write);
@@ -149,9 +149,9 @@ export const planDelete = (working: WorkingSet, write: DeleteWrite): Planned => 
 };
 
 /**
- * Checks a node or part that is there, or that there is none.
+ * Checks that a node or part exists and satisfies conditions, or that it does not exist.
  *
- * @throws {plan.unsupported} for one that must not be there, where its key holds more than its id
+ * @throws {plan.unsupported} for an item that must not exist, if its key contains more than its id
  */
 export const planCheck = (working: WorkingSet, { exists, guards, ...write }: CheckWrite): Planned => {
   const { catalog } = working;

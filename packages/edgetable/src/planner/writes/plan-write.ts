@@ -14,7 +14,7 @@ import type * as Retypes from "./plan-retype.ts";
 import type * as Upserts from "./plan-upsert.ts";
 import { type Given, openWorkingSet, type Planned, settle, type WorkingSet } from "./working-set.ts";
 
-// Few programs upsert, or change the type of an edge.
+// Loaded when needed, because few programs upsert or change the type of an edge.
 let upserts: typeof Upserts | undefined;
 let retypes: typeof Retypes | undefined;
 
@@ -27,14 +27,14 @@ const loadPathRules = loadOnce(async () => {
   return loaded;
 });
 
-/** The other type that an edge gets; undefined for any other write. */
+/** The new type of an edge; undefined for any other write. */
 const newTypeOf = (write: LogicalWrite): string | undefined =>
   write.kind === "relink" && write.type !== write.edge ? write.type : undefined;
 
 const loadUpserts = loadOnce(async () => (upserts = await import("./plan-upsert.ts")));
 const loadRetypes = loadOnce(async () => (retypes = await import("./plan-retype.ts")));
 
-/** Loads what plans upserts, changes by path and of types, which few calls have; gives nothing to wait for if there are none. */
+/** Loads the code that plans upserts, changes by path and changes of type, which few calls have. Returns undefined if it is not needed. */
 export const loadRareWrites = (writes: readonly LogicalWrite[]): Promise<unknown> | undefined => {
   const loading = [
     writes.some(isByPath) && loadPathRules(),
@@ -78,7 +78,7 @@ const planOne = (working: WorkingSet, write: LogicalWrite): Planned => {
 };
 
 const checkSizes = (items: readonly PlannedItem[]): void => {
-  // Counting bytes exactly is for writes that come near a limit.
+  // Bytes are only counted exactly if a write comes near a limit.
   let upperBound = 0;
   for (const { item } of items) if (item.kind === "put") upperBound += itemBytesAtMost(item.item);
   if (items.length <= TRANSACTION_ITEMS && upperBound <= ITEM_BYTES) return;
@@ -102,12 +102,12 @@ const checkSizes = (items: readonly PlannedItem[]): void => {
   );
 };
 
-// Numbers and list elements add up with each request; a set that has the members already stays as it is.
+// Repeated requests add numbers and list elements again; a set that already has the members does not change.
 const addsUp = (write: LogicalWrite): boolean => {
   if ("update" in write) return addsUp(write.update);
   if (!("changes" in write)) return false;
   const { add, append, paths = [] } = write.changes;
-  // A list moves up behind a removed element, and what is set behind its end is appended.
+  // If an element is removed, later elements move up; a value that is set after the end of a list is appended.
   if (
     paths.some(
       ({ verb, steps, value }) => verb === "append" || (verb === "add" && !(value instanceof Set)) || typeof steps.at(-1) === "number",
@@ -119,11 +119,11 @@ const addsUp = (write: LogicalWrite): boolean => {
   return false;
 };
 
-/** True if a write has a condition of the caller's. */
+/** True if a write has a condition of the caller. */
 export const isConditional = (write: LogicalWrite): boolean =>
   "guards" in write && (write.guards.version !== undefined || (write.guards.where?.conditions.length ?? 0) > 0);
 
-// After it took effect, a create or link finds the item, a deletion does not, and a condition may no longer hold.
+// If it took effect, a repeated create or link finds the item, a deletion does not, and a condition may no longer hold.
 const isRepeatable = (write: LogicalWrite): boolean => {
   if (write.kind === "putEdge" || write.kind === "check") return true;
   if (newTypeOf(write) !== undefined) return false;
@@ -131,9 +131,9 @@ const isRepeatable = (write: LogicalWrite): boolean => {
 };
 
 /**
- * Plans writes that happen together, purely: from what was read so far, either what else has to be
- * read, or the steps. A single item is a single request, unless its write is to be idempotent or only checks:
- * then it is a transaction of one, whose token makes a repetition exact. Otherwise what adds up is sent once.
+ * Plans writes that happen together. Pure: from the items read so far, it returns what else has to be read, or the steps. A single
+ * item takes a single request. If its write is idempotent or only a check, it is a transaction of one, whose token makes a
+ * repetition exact. Other writes that add values are sent only once.
  *
  * @throws {request.itemTooLarge} above 400 KB
  * @throws {request.transactionTooLarge} above 100 items or 4 MB
@@ -148,7 +148,7 @@ export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], im
     const planned = planOne(working, write);
     if (planned?.kind === "failure") {
       failed.push({ write: at, failure: planned.failure });
-      // Which other nodes are missing, a load asks of many rows at once.
+      // A load of many rows needs to know all missing nodes at once.
       if (planned.failure.reason === "endMissing") continue;
       break;
     }
@@ -169,7 +169,7 @@ export const planWrites = (catalog: Catalog, writes: readonly LogicalWrite[], im
     const own = working.staged.find(({ item: step, key }) => step && sameKey(key, item.key));
     if (own) rows[own.write] = item.leaves;
   }
-  // What an item holds beside its row for derived attributes is not shown.
+  // Attributes that an item stores for derived attributes, and that are not in its row, are not shown.
   if (hasFacts(catalog))
     for (const [at, row] of rows.entries())
       rows[at] = row && Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith("~")));

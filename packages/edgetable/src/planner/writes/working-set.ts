@@ -43,16 +43,16 @@ export interface EdgeBetween {
   readonly to: EndId;
 }
 
-/** One row before and after a write: all that a rule derives from. */
+/** One row before and after a write, from which rules derive facts. */
 export interface RowChange {
   readonly subject: Subject;
-  /** The row as it was, or what the call tells of it; null: there was none; undefined: nobody knows yet. */
+  /** The row before, or the part of it that the call gives; null if there was no row, undefined if it is not known yet. */
   readonly before: Row | null | undefined;
-  /** The row as it will be; null: there will be none; undefined: an update whose result is not known. */
+  /** The row after; null if it is deleted, undefined for an update whose result is not known. */
   readonly after: Row | null | undefined;
-  /** Of an update: what it changes; the rest of the row stays. */
+  /** For an update: the changed fields. The rest of the row stays. */
   readonly changes?: Changes | undefined;
-  /** The item in which the row before was read, if it was. */
+  /** The item that contained the row before, if it was read. */
   readonly image?: Item | null | undefined;
   /** The shape of that item, if it is not the row's own one. */
   readonly shape?: Shape | undefined;
@@ -60,14 +60,14 @@ export interface RowChange {
   readonly digits?: Digits | undefined;
   /** True if the caller raises the version itself, so that nothing needs to be read for it. */
   readonly versioned?: boolean | undefined;
-  /** "unchecked": the row is written or deleted whatever else is there. */
+  /** "unchecked": the row is written or deleted without conditions on other items. */
   readonly related?: "checked" | "unchecked" | undefined;
 }
 
 /** The stored form of numbers that a row has from a read: a double may not hold all their digits. */
 export type Digits = (field: string) => AttributeValue | undefined;
 
-/** What a rule looks at in the row before a change. */
+/** The fields of the row before a change that a rule needs. */
 export interface Look {
   /** Fields whose values must still be the same when the write arrives. */
   readonly fields: readonly string[];
@@ -75,7 +75,7 @@ export interface Look {
   readonly reason: string;
 }
 
-/** What one row's change means for one item other than the row's own. */
+/** The effect of one row's change on an item other than the row's own. */
 export interface Contribution {
   readonly rule: ItemRule;
   readonly key: Key;
@@ -84,7 +84,7 @@ export interface Contribution {
 }
 
 /**
- * What a rule makes of one item: a step, nothing (null), the contribution that is certain to fail, or undefined while
+ * The result of a rule for one item: a step, null for no step, the contribution that is certain to fail, or undefined while
  * something has to be read.
  */
 export type Settled<C extends Contribution = Contribution> = WriteItem | { readonly kind: "failure"; readonly of: C } | null | undefined;
@@ -96,10 +96,10 @@ export interface FilledRow {
   readonly digits?: Digits | undefined;
 }
 
-/** A filled row, or why it cannot be written; undefined while something has to be read. */
+/** A row with derived attributes, or why it cannot be written; undefined while something has to be read. */
 export type Filled = FilledRow | { readonly kind: "failure"; readonly failure: Failure } | undefined;
 
-/** What follows, by all rules, from a change of another row that a rule stages. */
+/** Stages the facts that follow, by all rules, from a change of another row that a rule stages. */
 export interface OtherRules {
   readonly looksAt: (catalog: Catalog, change: RowChange) => Look | undefined;
   readonly stageDerived: (working: WorkingSet, change: RowChange) => void;
@@ -128,12 +128,12 @@ interface Place {
   readonly row: Row;
 }
 
-/** A derived fact that is stored in items other than the row's. */
+/** A rule for a derived fact that is stored in items other than the row's own. */
 export interface ItemRule<C extends Contribution = Contribution> {
   readonly name: string;
-  /** True if concurrent writers meet in these items, so that a load writes the rows one after the other. */
+  /** True if several rows contribute to the same item, so that a load writes them one after the other. */
   readonly shared: boolean;
-  /** What must be known of the row before the change; undefined where the change itself tells enough. */
+  /** The fields of the row before that the rule needs; undefined if the change itself is sufficient. */
   looksAt?(catalog: Catalog, change: RowChange): Look | undefined;
   /** Adds attributes that follow from other rows to a row that is written whole; `image` is the item before. */
   fill?(working: WorkingSet, subject: Subject, filled: FilledRow, image: Item | null | undefined): Filled;
@@ -141,7 +141,7 @@ export interface ItemRule<C extends Contribution = Contribution> {
   spread?(working: WorkingSet, change: RowChange): void;
   /** Stages the changes that {@link spread} has noted, once all writes of the call are planned. */
   finish?(working: WorkingSet, others: OtherRules): void;
-  /** Pure and complete: also what a stream, a verification or a repair derives from a row. */
+  /** Pure and complete, so that streams, verifications and repairs can also derive facts from a row. */
   contributions(catalog: Catalog, change: RowChange): readonly C[];
   /** Of a rule that makes updates: joins them with what else the call does to the item. */
   readonly joins?: typeof Joining;
@@ -157,7 +157,7 @@ interface Staged {
   readonly contribution: Contribution | undefined;
 }
 
-/** What a plan is made from beside the images. */
+/** The input of a plan in addition to the images. */
 export interface Given {
   /** Seconds since 1970: items that expire earlier count as absent. */
   readonly livingAt?: number | undefined;
@@ -166,7 +166,7 @@ export interface Given {
   readonly rows?: ValidRows | undefined;
 }
 
-/** What the writes of one call are planned over: the images that were read, the reads that are missing, and the steps so far. */
+/** The state of planning the writes of one call: the images read so far, the missing reads, and the steps so far. */
 export interface WorkingSet {
   readonly catalog: Catalog;
   readonly images: Images;
@@ -174,7 +174,7 @@ export interface WorkingSet {
   readonly staged: Staged[];
   /** Changes of edges and parts that follow from writes of nodes, by the row's own item. */
   readonly refreshes: Map<string, CopyRefresh>;
-  /** Rows that a schema has to pass before they are written. */
+  /** Rows that a schema must accept before they are written. */
   readonly unvalidated: RowNeed[];
   readonly given: Given;
   /** All writes of the call. */
@@ -185,7 +185,7 @@ export interface WorkingSet {
   write: number;
 }
 
-/** How one write was planned; undefined while something has to be read first. */
+/** The result of planning one write; undefined while something has to be read first. */
 export type Planned =
   | {
       readonly kind: "staged";
@@ -219,23 +219,23 @@ export const openWorkingSet = (catalog: Catalog, images: Images, given: Given = 
 const expiryOf = ({ catalog, given: { livingAt } }: WorkingSet, shape: Shape): ExpiryBound | undefined =>
   livingAt !== undefined && mayExpire(catalog, shape) ? { attribute: catalog.ttl!, before: livingAt } : undefined;
 
-/** True if there is no item, or only an expired one; undefined is an item that was not read. */
+/** True if an item does not exist or has expired. `undefined` means that it was not read. */
 export const isGone = ({ catalog, given: { livingAt } }: WorkingSet, image: Item | null | undefined): boolean =>
   image === null || (image !== undefined && isExpired(catalog, image, livingAt));
 
-/** The term of a row that is created: there is no item, or only an expired one. */
+/** The term of a created row: its item does not exist or has expired. */
 export const absentOrExpired = (working: WorkingSet, shape: Shape, failure: Failure = EXISTS): Term => {
   const expired = expiryOf(working, shape);
   return expired ? { kind: "absent", expired, failure } : { kind: "absent", failure };
 };
 
-/** The term of a row that is changed, or of a node that a row needs: there is such an item, and it has not expired. */
+/** The term of a changed row, or of a node that a row needs: the item exists and has not expired. */
 export const presentUnexpired = (working: WorkingSet, shape: Shape, failure: Failure = NOT_FOUND): Term => {
   const expired = expiryOf(working, shape);
   return expired ? { kind: "present", expired, failure } : { kind: "present", failure };
 };
 
-/** The terms that the caller set: the item's version, and conditions. */
+/** The caller's terms: the item's version, and conditions. */
 export const guardTerms = (shape: Shape, guards: Guards): readonly Term[] => {
   const terms: Term[] = [];
   if (guards.version !== undefined) {
@@ -253,24 +253,24 @@ export const guardTerms = (shape: Shape, guards: Guards): readonly Term[] => {
   return terms;
 };
 
-/** The answer to a need; undefined, and noted as needed, if it was not read yet. */
+/** The image for a need; if it was not read yet, records the need and returns undefined. */
 export const readOrNeed = (working: WorkingSet, need: ReadNeed): Item | null | undefined => {
   const found = working.images[need.id];
   if (found === undefined && !working.needs.some(({ id }) => id === need.id)) working.needs.push(need);
   return found;
 };
 
-/** The item as it was read: null if there is none, undefined (and noted as needed) if it was not read yet. */
+/** The item as it was read; null if it does not exist. If it was not read yet, records the need and returns undefined. */
 export const imageOf = (working: WorkingSet, at: { readonly shape: Shape; readonly key: Key }, reason: string): Item | null | undefined =>
   readOrNeed(working, { kind: "get", id: keyId(at.key), key: at.key, shape: at.shape, reason });
 
-/** The item if a read, or a write that it refused, has shown it already; null if there is none. */
+/** The item if it is already known from a read or a failed write; null if it does not exist. */
 export const knownImage = ({ images }: WorkingSet, key: Key): Item | null | undefined => {
   for (const _ in images) return images[keyId(key)];
   return undefined;
 };
 
-/** The search for the item of a row in its partition, where its fields do not tell its sort key. */
+/** The search for a row's item in its partition, if its fields do not determine its sort key. */
 export const findNeed = ({ catalog }: Pick<WorkingSet, "catalog">, shape: Shape, row: Row): ReadNeed & { readonly kind: "find" } => {
   const { partitionKey, sortKey = "" } = catalog.index;
   const partition = renderTemplate(shape.keys[partitionKey]!, row);
@@ -291,11 +291,11 @@ export const locate = (working: WorkingSet, shape: Shape, row: Row): Key | null 
   return found && keyOfItem(working.catalog, found);
 };
 
-/** The term of a row that was found by what is known of it: if it is not there any more, it may have moved, and is looked for again. */
+/** The term of a row that was found by its known fields. If it no longer exists, it may have moved, so it is searched again. */
 export const stillThere = (working: WorkingSet, [shape, key, known]: readonly [Shape, Key, Row], term: Term): Term =>
   keyIfComplete(working.catalog, shape, known) || isGone(working, knownImage(working, key)) ? term : { ...term, failure: STALE };
 
-/** A row as the schema of its edge type gives it back; undefined, and noted, while the schema has yet to pass it. */
+/** A row as returned by the schema of its edge type. Until the schema has accepted it, records the need and returns undefined. */
 export const validRow = ({ unvalidated, given }: WorkingSet, { name, definition }: EdgeEntry, row: Row): Row | undefined => {
   if (!definition.schema) return {};
   const id = exactText([name, row]);
@@ -304,11 +304,11 @@ export const validRow = ({ unvalidated, given }: WorkingSet, { name, definition 
   return valid;
 };
 
-/** True if the schema of a kind passes a row whole; false, and noted, while it has yet to. */
+/** True if the schema of a kind accepts the whole row. Until it has, records the need and returns false. */
 export const passesSchema = ({ catalog, unvalidated, given }: WorkingSet, { kind, entry }: Subject, changed: Row = {}): boolean => {
   const { name, definition } = entry;
   if (!definition.schema) return true;
-  // The schema sees neither what Edgetable keeps in a row, nor its ends or its owner.
+  // The schema does not get the fields that Edgetable keeps in a row, nor its ends or its owner.
   const others = kind === "part" ? ownerFields(catalog, name) : kind === "edge" ? ["from", "to"] : [];
   const row: Record<string, unknown> = { ...changed };
   const kept = [...derivedNames(definition), ...timeNames(definition), ...(definition.version ? [VERSION] : [])];
@@ -319,7 +319,7 @@ export const passesSchema = ({ catalog, unvalidated, given }: WorkingSet, { kind
   return false;
 };
 
-/** The terms by which an item is of a shape's own kind; none unless another kind may lie under its key. */
+/** The terms that require an item of the shape's kind; empty unless another kind may have its key. */
 export const kindTerms = (catalog: Catalog, shape: Shape, failure: Failure): readonly Term[] =>
   kindMarks(catalog, shape).map((mark): Term => {
     if (mark.kind === "match") return { kind: "match", shape, failure };
@@ -336,7 +336,7 @@ const ofItsKind = (catalog: Catalog, item: WriteItem): WriteItem => {
   return terms.length > 0 ? { ...item, terms: [...item.terms, ...terms] } : item;
 };
 
-/** What a write is about. */
+/** The row that a write changes. */
 export const subjectOf = (catalog: Catalog, write: LogicalWrite): Subject => {
   if ("edge" in write) {
     const { edge, from, to } = write;
@@ -367,7 +367,7 @@ export const unitedTerms = (terms: readonly Term[], more: readonly Term[]): read
   return all;
 };
 
-/** All that the writes of a call want of one item. */
+/** Everything that the writes of a call do to one item. */
 interface Group {
   readonly key: Key;
   readonly members: Staged[];
@@ -375,7 +375,7 @@ interface Group {
   isOwn: boolean;
 }
 
-// Above this, remembering keys is cheaper than comparing each with each.
+// Above this number, a set of keys is cheaper than comparing all pairs.
 const FEW = 8;
 
 const groupByKey = (staged: readonly Staged[]): readonly Group[] => {
@@ -396,7 +396,7 @@ const groupByKey = (staged: readonly Staged[]): readonly Group[] => {
   return groups;
 };
 
-/** @throws {plan.unsupported} always: a sentence about the writes, by position, that write one item */
+/** @throws {plan.unsupported} always, with the positions of the writes that write the same item */
 export const failWrittenTwice = (key: Key, of: readonly number[]): never => {
   const writes = [...new Set(of)].toSorted((a, b) => a - b);
   const calls = writes.map((at) => at + 1);
