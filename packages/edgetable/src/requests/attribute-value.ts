@@ -168,7 +168,7 @@ export const sameAttribute = (a: AttributeValue | undefined, b: AttributeValue |
   return JSON.stringify(a) === JSON.stringify(b);
 };
 
-/** Returns the stored value, with all its digits, if a row contains both values as the same; the row was then read from it. */
+/** The stored value, with all its digits, if the made value equals it; else the made value. The row was read from the stored one. */
 export const keepDigits = (made: AttributeValue, stored: AttributeValue | undefined): AttributeValue =>
   stored && sameAttribute(made, stored) ? stored : made;
 

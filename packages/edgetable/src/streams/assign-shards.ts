@@ -1,17 +1,17 @@
 import { type Board, type ShardLease, shardKey } from "./shard-leases.ts";
 import type { Shard, Streams } from "./stream-source.ts";
 
-/** What one consumer does next with the shards. */
+/** The next steps of one consumer. */
 export interface Assignment {
   /** Shards to take, in this order. */
   readonly take: readonly Shard[];
-  /** How many of those that it reads it gives back. */
+  /** Number of the shards it reads that it releases. */
   readonly giveBack: number;
 }
 
 /**
- * The share of one consumer in what is left to read. A shard is read after its parent, and a stream after the one that it
- * replaced. A parent that is not listed was trimmed, and is not waited for.
+ * The share of one consumer in what is left to read. A shard is read after its parent, and a stream after the one that it replaced.
+ * A parent that is not listed was trimmed, so the consumer does not wait for it.
  *
  * @param reading keys of the shards that this consumer reads
  */
@@ -35,14 +35,14 @@ export const unlistedIn = ({ shards }: Streams, { leases }: Board): ReadonlySet<
   return new Set([...leases.keys()].filter((key) => !listed.has(key)));
 };
 
-// A stream keeps records for 24 hours. One more for clocks that differ.
+// A stream keeps records for 24 hours; one more hour, because clocks may differ.
 const RETENTION = 25 * 3_600_000;
 
 /**
- * What becomes of the leases of shards that are no longer listed. Those that were not read to their end are lost. The
- * others stay while a later listing may still show the shard, or its children would be read from their beginning again.
+ * What to do with the leases of shards that are no longer listed. Shards that were not read to their end are lost. Other leases
+ * stay while a later listing may still show the shard; otherwise its children would be read from their beginning again.
  *
- * @param unlisted keys of leased shards that two listings lacked, as one may be incomplete
+ * @param unlisted keys of leased shards that two listings lacked, because one listing may be incomplete
  */
 export const goneShards = (
   { leases }: Board,

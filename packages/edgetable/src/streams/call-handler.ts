@@ -5,15 +5,15 @@ import { eventsOf } from "./events.ts";
 import type { Handler } from "./handlers.ts";
 import type { StreamRecord } from "./record.ts";
 
-/** How often and how long a handler is tried. */
+/** Number and duration of a handler's attempts. */
 export interface Tries {
-  /** Milliseconds for one call of a handler. */
+  /** Time limit of one call of a handler in milliseconds. */
   readonly timeout: number;
   readonly attempts: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What is under way with one record. */
+/** The processing of one record. */
 export interface Delivery {
   readonly record: StreamRecord;
   readonly replayed: boolean;
@@ -30,14 +30,14 @@ const textOf = (value: unknown): string => {
   }
 };
 
-/** An error as dead letters keep it. A handler may throw anything. */
+/** An error in the form that dead letters store. A handler may throw any value. */
 export const describeError = (error: unknown): { readonly code: string; readonly message: string } => {
   if (isEdgetableError(error)) return { code: error.code, message: error.message };
   if (error instanceof Error) return { code: textOf(error.name), message: textOf(error.message) };
   return { code: typeof error, message: textOf(error) };
 };
 
-/** Settles as the work does, or rejects when its time is up or the signal is aborted: work that hangs is left behind. */
+/** Settles like the work, or rejects when its time is up or the signal is aborted. Work that hangs is abandoned. */
 const withinTime = async (
   { effects }: Session,
   { timeout, signal }: Tries,
@@ -69,9 +69,9 @@ const withinTime = async (
 };
 
 /**
- * Calls a handler with each event of a record that it wants, one after the other; from the first again if one fails.
+ * Calls a handler with each event of a record that it handles, one after the other. If one fails, it starts again with the first.
  *
- * @returns the last error if no attempt succeeded, wrapped since a handler may throw anything; undefined if one did
+ * @returns the last error if no attempt succeeded, wrapped because a handler may throw any value; undefined if one succeeded
  */
 export const callHandler = async (
   session: Session,
@@ -85,7 +85,7 @@ export const callHandler = async (
       for (const event of eventsOf(session.catalog, record)) {
         const handle = handler.wants(event);
         if (!handle) continue;
-        // What a handler changes in its record, neither others nor the dead letter have.
+        // Changes that a handler makes to its record do not affect other handlers or the dead letter.
         const occurrence = { record: structuredClone(record), time: new Date(record.time), replayed };
         await withinTime(session, tries, handler.name, (signal) => handle({ ...event, ...occurrence, signal }));
       }

@@ -12,48 +12,49 @@ import type { StreamHandlers } from "./handlers.ts";
 import { createProcessor, processorChecks, type ProcessorOptions } from "./process-records.ts";
 import type { StartPosition, StreamGap } from "./read-shard.ts";
 
-/** How a consumer reads the table's stream. */
+/** Options of a consumer of the table's stream. */
 export interface ConsumerOptions extends ProcessorOptions {
   /**
-   * Consumers of one name share the shards and their positions; those of different names each read everything. 1 to 100
-   * letters, digits, dots, hyphens and underscores. @default "default"
+   * Consumers with the same name share the shards and their positions; consumers with different names each read everything. 1 to
+   * 100 letters, digits, dots, hyphens and underscores. @default "default"
    */
   readonly name?: string;
   /**
-   * Where the first consumer of a name begins: at the oldest record that the stream has, up to 24 hours ago, or with
-   * what is written from now on. Later ones go on from the saved positions. @default "trim-horizon"
+   * Where the first consumer of a name begins: at the oldest record in the stream, up to 24 hours ago, or with changes from now on.
+   * Later consumers continue from the saved positions. @default "trim-horizon"
    */
   readonly from?: StartPosition;
-  /** Milliseconds after which the shards of a consumer that died are taken over, 500 to 600,000. @default 10,000 */
+  /** Milliseconds until other consumers take over the shards of a consumer that died, 500 to 600,000. @default 10,000 */
   readonly lease?: number;
-  /** Records that are read and processed at a time, of each shard, 1 to 1,000. @default 500 */
+  /** Records of each shard that are read and processed together, 1 to 1,000. @default 500 */
   readonly batchSize?: number;
-  /** Milliseconds between two requests for a shard that has nothing new, 1 to 600,000. @default 500 */
+  /** Milliseconds between two requests for a shard without new records, 1 to 600,000. @default 500 */
   readonly pollInterval?: number;
   /**
-   * Milliseconds between two looks for new shards, 10 to 600,000. When a shard ends, its children are looked for at once.
+   * Milliseconds between two searches for new shards, 10 to 600,000. When a shard ends, the consumer immediately searches for its
+   * children.
    * @default 10,000
    */
   readonly discovery?: number;
   /**
-   * What happens when records were lost before they could be read: the consumer tells `onGap` and goes on, or it ends with
-   * `stream.gap`. @default "report"
+   * What happens if records were lost before they could be read. `report`: the consumer calls `onGap` and continues. `throw`: it
+   * ends with `stream.gap`. @default "report"
    */
   readonly gaps?: "report" | "throw";
-  /** Is told of records that were lost. It must not throw. */
+  /** Called with records that were lost. It must not throw. */
   readonly onGap?: (gap: StreamGap) => void;
   /**
-   * Where the stream is, or a transport of it. @default the place of the connection; needed for a connection with a
-   * transport or client of its own
+   * Where the stream is, or a transport of it. @default the place of the connection; required for a connection with a transport or
+   * client of its own
    */
   readonly stream?: StreamTransport | LeanTransportOptions;
 }
 
-/** How a consumer runs. */
+/** Options of running a consumer. */
 export interface ConsumeOptions {
-  /** Ends the run tidily: what is under way is finished or given back, and the leases are released. */
+  /** Ends the run in an orderly way: records in progress are finished or given back, and the leases are released. */
   readonly signal?: AbortSignal;
-  /** Ends the run after so many milliseconds without a record, 1 to 2,147,483,647. @default never */
+  /** Ends the run after this many milliseconds without a record, 1 to 2,147,483,647. @default never */
   readonly idle?: number;
   readonly onProgress?: (progress: StreamProgress) => void;
   /** Milliseconds between two calls of `onProgress`, 10 to 600,000. @default 1,000 */
@@ -63,27 +64,27 @@ export interface ConsumeOptions {
 /** A consumer of a table's stream. */
 export interface StreamConsumer {
   /**
-   * Reads the stream until the signal is aborted, the connection is closed, or nothing came for `idle` milliseconds.
-   * Several consumers of one name, on one machine or many, share the shards; the shards of one that dies are taken over
-   * when its lease expires. Each record is processed at least once, those of one item in order.
+   * Reads the stream until the signal is aborted, the connection is closed, or no record came for `idle` milliseconds. Several
+   * consumers with one name, on one or more machines, share the shards. If a consumer dies, others take over its shards when its
+   * leases expire. Each record is processed at least once, and those of one item in order.
    *
-   * Costs, beside the requests of the handlers: 1 write unit for each shard and quarter of the lease, and a Query of the
-   * jobs for each third of it. Reading the stream costs no units of the table.
+   * In addition to the requests of the handlers, it costs 1 write unit for each shard in each quarter of the lease, and a Query of
+   * the jobs in each third of it. Reading the stream costs no units of the table.
    *
    * @returns what it did
-   * @throws {plan.invalidOption} when `stream` is needed, and is not given
-   * @throws {stream.notEnabled} {stream.images} when the table has no stream with both images
-   * @throws {stream.gap} when records were lost, with `gaps: "throw"`
-   * @throws {plan.unsupported} when the table's key has no text attribute that keeps the leases together
-   * @throws errors of the service that do not pass
+   * @throws {plan.invalidOption} if `stream` is required and missing
+   * @throws {stream.notEnabled} {stream.images} if the table has no stream with both images
+   * @throws {stream.gap} if records were lost, with `gaps: "throw"`
+   * @throws {plan.unsupported} if the table's key has no text attribute that keeps the leases together
+   * @throws errors of the service that persist
    */
   run(options?: ConsumeOptions): Promise<StreamProgress>;
 }
 
 /**
- * The transport of a table's stream: the given one, or one of its own for a place, which is closed in the end.
+ * The transport of a table's stream: the given one, or a new one for a place, which is closed at the end.
  *
- * @throws {plan.invalidOption} when neither tells where the stream is
+ * @throws {plan.invalidOption} if neither says where the stream is
  */
 export const openTransport = (
   stream: StreamTransport | LeanTransportOptions | undefined,
@@ -133,12 +134,12 @@ const runChecks: OptionChecks<ConsumeOptions> = {
 };
 
 /**
- * A consumer of the table's stream for any endpoint, without Lambda: it keeps the derived attributes and copies that are
- * fresh by the stream, and calls your handlers with typed events. Positions and leases are jobs in the table.
+ * A consumer of the table's stream for any endpoint, without Lambda. It maintains the derived attributes and copies of freshness
+ * "stream", and calls your handlers with typed events. Positions and leases are jobs in the table.
  *
  * @param db a connection of the model
- * @param handlers by a name that stays the same; `{}` for the upkeep alone
- * @throws {plan.invalidOption} for a handler or an option that is not one
+ * @param handlers by a name that does not change; `{}` to only maintain derived attributes
+ * @throws {plan.invalidOption} for an invalid handler or option
  */
 export const createStreamConsumer = <N extends Nodes, E extends Edges, P extends Parts>(
   db: Db<N, E, P>,
@@ -156,7 +157,7 @@ export const createStreamConsumer = <N extends Nodes, E extends Edges, P extends
   } = checkOptions(options, consumerChecks);
   const { discovery = 10_000, gaps = "report", onGap, stream, onDeadLetter, onRefreshed, onStale, ...processing } = rest;
   const settings = { group: name, from, lease, batchSize, pollInterval, discovery, gaps, onGap };
-  // Checks the handlers at once, and not when the consumer runs.
+  // Checks the handlers immediately, not when the consumer runs.
   const processorFor = (counts: ProcessorReports) =>
     createProcessor(session, handlers, {
       ...processing,

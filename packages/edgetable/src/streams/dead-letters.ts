@@ -13,9 +13,9 @@ import type { StreamRecord } from "./record.ts";
 
 /** A record that could not be processed. */
 export interface DeadLetter {
-  /** Names the letter: the time of the change, and what tells it from others. */
+  /** The id of the letter: the time of the change, and a hash that distinguishes it from others. */
   readonly id: string;
-  /** The handler that failed; `"facts"` if it was the upkeep of derived attributes and copies. */
+  /** The handler that failed; `"facts"` if maintaining derived attributes and copies failed. */
   readonly handler: string;
   /** The last error: a code of docs/errors.md or the name of the error's class, and up to 2,000 characters of its message. */
   readonly error: { readonly code: string; readonly message: string };
@@ -24,8 +24,8 @@ export interface DeadLetter {
   /** The record. Without its images if they were too large: see `complete`. */
   readonly record: StreamRecord;
   /**
-   * Whether the record has its images: they are kept where both together take at most 350,000 bytes of JSON. Others
-   * cannot be replayed.
+   * True if the record has its images: they are stored if both together take at most 350,000 bytes of JSON. Other records cannot be
+   * replayed.
    */
   readonly complete: boolean;
 }
@@ -42,7 +42,7 @@ const bookkeepingContext = ({ effects }: Session, signal: AbortSignal | undefine
   deadline: effects.now() + DEADLINE,
 });
 
-/** What a dead letter's attribute holds. */
+/** The content of a dead letter's attribute. */
 interface Written extends Omit<DeadLetter, "id" | "failedAt" | "record"> {
   readonly failedAt: number;
   readonly record: StreamRecord;
@@ -86,7 +86,7 @@ export const writeDeadLetter = async (
   return id;
 };
 
-/** A letter as its item has it; undefined for an item that is none. */
+/** Reads a letter from its item; undefined for other items. */
 const readLetter = (item: Item): DeadLetter | undefined => {
   const text = item[LETTER];
   if (!text || !("S" in text)) return undefined;
@@ -107,7 +107,7 @@ export const getLetter = async (session: Session, id: string, signal?: AbortSign
 /**
  * Pages of all letters, in the order of their changes. One Query for each megabyte.
  *
- * @throws {plan.unsupported} where the table's key has no text that keeps them together
+ * @throws {plan.unsupported} if the table's key has no text attribute that keeps them together
  */
 export async function* letterPages(session: Session, limit: number, signal?: AbortSignal): AsyncGenerator<readonly DeadLetter[]> {
   const { index, layout, table } = session.catalog;
@@ -126,7 +126,7 @@ export async function* letterPages(session: Session, limit: number, signal?: Abo
   } while (start);
 }
 
-/** Deletes a letter. False if there was none. */
+/** Deletes a letter. Returns false if it does not exist. */
 export const deleteLetter = async (session: Session, id: string, signal?: AbortSignal): Promise<boolean> => {
   const { catalog } = session;
   const input = {

@@ -12,7 +12,7 @@ import { defined } from "../util/invariant.ts";
 import { type Row, valueAt } from "../util/row.ts";
 import type { StreamRecord } from "./record.ts";
 
-/** What happened to a node, an edge or a part. `expired` is a removal by DynamoDB itself, because the `ttl` had passed. */
+/** The kinds of events of nodes, edges and parts. `expired`: DynamoDB itself deleted the item, because its `ttl` had passed. */
 export type EventKind = "created" | "updated" | "deleted" | "linked" | "relinked" | "unlinked" | "expired";
 
 /** A change of the graph, untyped; `EventOf` is the same with the types of a model. */
@@ -23,14 +23,14 @@ export interface ChangeEvent {
   readonly name: string;
   readonly before: Row | undefined;
   readonly after: Row | undefined;
-  /** The attributes that differ between `before` and `after`; of a new or removed row, all that it has. */
+  /** The attributes that differ between `before` and `after`; for a new or removed row, all its attributes. */
   readonly changed: readonly string[];
 }
 
-/** A change of an item that the model has nothing for. */
+/** A change of an item that the model does not know. */
 export interface UnknownEvent {
   readonly kind: "unknown";
-  /** Why it has no row. */
+  /** Why it is not a row. */
   readonly reason: string;
 }
 
@@ -40,7 +40,7 @@ interface State {
   readonly row: Row;
 }
 
-/** What one state of an item says: its rows, or why it has none. */
+/** One state of an item: its rows, or why it has no row. */
 interface Reading {
   readonly states: readonly State[];
   readonly unknown: string | undefined;
@@ -48,7 +48,7 @@ interface Reading {
 
 const NOTHING: Reading = { states: [], unknown: undefined };
 
-/** Whether an edge's item is the copy of which events are told: the source's, of a symmetric edge the one of the smaller key. */
+/** True if an edge's item is the copy that makes events: the source's copy; for a symmetric edge, the copy with the smaller key. */
 const leads = (catalog: Catalog, shape: Shape, item: Item, row: Row): boolean => {
   if (shape.role === "mirror") return false;
   const entry = defined(catalog.edges[shape.definition], shape.definition);
@@ -100,7 +100,7 @@ const verbs: Readonly<Record<Shape["kind"], readonly [made: EventKind, changed: 
   edge: ["linked", "relinked", "unlinked"],
 };
 
-/** The identity of a state: two of the same are one thing that changed. */
+/** The identity of a state. Two states with the same identity are one row that changed. */
 const identityOf = (catalog: Catalog, { shape, row }: State): string => {
   const ids = idPaths(catalog, shape).map((path) => valueAt(row, path));
   return JSON.stringify([shape.definition, shape.from, shape.to, ids], (_, value: unknown) =>
@@ -109,8 +109,8 @@ const identityOf = (catalog: Catalog, { shape, row }: State): string => {
 };
 
 /**
- * The events of a record, in the order in which a reader should learn of them: what is gone before what is new. None for
- * Edgetable's own items, for an edge's second copy, and where no attribute of the model changed.
+ * The events of a record, removals before additions. Empty for Edgetable's own items, for an edge's second copy, and if no
+ * attribute of the model changed.
  */
 export const eventsOf = (catalog: Catalog, record: StreamRecord): readonly (ChangeEvent | UnknownEvent)[] => {
   const before = readState(catalog, record.before);
@@ -137,7 +137,7 @@ export const eventsOf = (catalog: Catalog, record: StreamRecord): readonly (Chan
   for (const state of left.values())
     tell(here, state, { kind: verbs[state.shape.kind][0], before: undefined, after: state.row, changed: Object.keys(state.row) });
   const unknown = after.unknown ?? before.unknown;
-  // The edges of a node that is gone end before it, those of a new one begin after it.
+  // The edges of a removed node end before the node; those of a new node begin after it.
   const events: (ChangeEvent | UnknownEvent)[] = [...gone.reverse(), ...here];
   if (unknown !== undefined && !isDeepStrictEqual(record.before, record.after)) events.push({ kind: "unknown", reason: unknown });
   return events;

@@ -9,13 +9,13 @@ import { jsonText } from "../util/json-text.ts";
 import type { ChangeEvent, EventKind, UnknownEvent } from "./events.ts";
 import type { StreamRecord } from "./record.ts";
 
-/** What every event tells. */
+/** The members of every event. */
 interface Occurrence {
   /** The change as the stream recorded it: key, images, time, sequence. */
   readonly record: StreamRecord;
   /** When the change was made, to the second. */
   readonly time: Date;
-  /** Whether it is replayed from a dead letter, and may therefore be older than what the handler has seen since. */
+  /** True if it is replayed from a dead letter, and may therefore be older than later events that the handler has seen. */
   readonly replayed: boolean;
   /** Aborted when the handler's time is up or the consumer stops. */
   readonly signal: AbortSignal;
@@ -39,7 +39,7 @@ interface Typed<Of, Name, Kind, Row> extends Occurrence {
   readonly of: Of;
   readonly name: Name;
   readonly kind: Kind;
-  /** The attributes that differ between `before` and `after`; of a new or removed row, all that it has. */
+  /** The attributes that differ between `before` and `after`; for a new or removed row, all its attributes. */
   readonly changed: readonly (keyof Row & string)[];
 }
 
@@ -70,7 +70,7 @@ export type AnyEvent<Events> = { readonly [Name in keyof Events]: Events[Name][k
 
 type Handles<Event> = (event: Event) => unknown;
 
-/** A change of an item that the model has nothing for. */
+/** A change of an item that the model does not know. */
 export type UnknownChange = UnknownEvent & Occurrence;
 
 /** Handles the events of one definition. */
@@ -78,14 +78,14 @@ type HandlerOf<Events, Name extends keyof Events> = {
   /** The name of the node, edge or part. */
   readonly on: Name;
   /**
-   * Only updates in which one of these attributes changed. Other kinds of events are not filtered by it.
+   * Handle only updates in which one of these attributes changed. Other kinds of events are not filtered.
    *
    * @default every update
    */
   readonly whenChanged?: readonly (Events[Name][keyof Events[Name]] extends { readonly changed: readonly (infer Field)[] }
     ? Field
     : never)[];
-  /** Handles every kind of event that has no function of its own. */
+  /** Handles all kinds of events without a function of their own. */
   readonly event?: Handles<Events[Name][keyof Events[Name]]>;
 } & { readonly [Kind in keyof Events[Name]]?: Handles<Events[Name][Kind]> };
 
@@ -93,14 +93,14 @@ type HandlerOf<Events, Name extends keyof Events> = {
 interface HandlerOfAll<Events> {
   readonly on: "*";
   readonly event?: Handles<AnyEvent<Events>>;
-  /** Is told of changes of items that the model has nothing for. @default they give no event */
+  /** Called with changes of items that the model does not know. @default they are ignored */
   readonly unknown?: Handles<UnknownChange>;
 }
 
 /**
- * Your handlers, by a name that stays the same between deployments: dead letters are kept under it. Each has a function for
- * each kind of event that it wants, or `event` for all. A handler may be called more than once with the same event, and
- * must have the same effect then.
+ * Your handlers, by a name that does not change between deployments, because dead letters are stored under it. Each has a function
+ * for each kind of event that it handles, or `event` for all. A handler may be called more than once with the same event, and must
+ * then have the same effect.
  */
 export interface StreamHandlers<N extends Nodes, E extends Edges, P extends Parts> {
   readonly [handler: string]:
@@ -114,7 +114,7 @@ export type HandlersOf<G extends AnyGraph> = StreamHandlers<G["~types"]["nodes"]
 /** A handler as the processor calls it. */
 export interface Handler {
   readonly name: string;
-  /** What it does with an event; undefined if it does not want it. */
+  /** Its function for an event; undefined if it does not handle it. */
   wants(event: ChangeEvent | UnknownEvent): ((event: object) => unknown) | undefined;
 }
 
@@ -160,9 +160,9 @@ const checkHandler = (catalog: Catalog, name: string, given: GivenHandler): void
 };
 
 /**
- * Checks handlers and gives them the form in which the processor calls them.
+ * Checks handlers and converts them to the form in which the processor calls them.
  *
- * @throws {plan.invalidOption} when one names what the model does not have, or handles nothing
+ * @throws {plan.invalidOption} if a handler uses a name that the model does not have, or handles nothing
  */
 export const readHandlers = (catalog: Catalog, given: object): readonly Handler[] =>
   namesIn(given, "handlers", "welcome").map((name) => {

@@ -11,12 +11,12 @@ import { readRecord } from "./record.ts";
 import { memberOf } from "./shard-leases.ts";
 import { isTrimmed, openStreamSource, type Shard, type StreamSource } from "./stream-source.ts";
 
-/** How consumers are looked for. */
+/** Options of listing consumers. */
 export interface ListConsumersOptions {
   readonly signal?: AbortSignal;
   /**
-   * Where the stream is, or a transport of it. @default the place of the connection; needed for a connection with a
-   * transport or client of its own
+   * Where the stream is, or a transport of it. @default the place of the connection; required for a connection with a transport or
+   * client of its own
    */
   readonly stream?: StreamTransport | LeanTransportOptions;
 }
@@ -24,14 +24,14 @@ export interface ListConsumersOptions {
 /** The consumers of one name, which share the shards of a table's stream. */
 export interface ConsumerGroup {
   readonly name: string;
-  /** Consumers that are alive, as far as their leases tell. */
+  /** Number of consumers that are alive, according to their leases. */
   readonly consumers: number;
-  /** Shards that the group has begun to read, and not read to their end. */
+  /** Number of shards that the group has begun to read and not read to their end. */
   readonly shards: number;
   /**
-   * Milliseconds from the oldest change that no consumer of the group has processed to now, Edgetable's own items apart; 0 if
-   * there is none. Undefined if the group has read nothing yet, if records were lost before they could be read, or if so many own
-   * items follow that it was not found.
+   * Age of the oldest change that the group has not processed, in milliseconds; 0 if there is none. Changes of Edgetable's own
+   * items do not count. Undefined if the group has not read anything yet, if records were lost before they could be read, or if the
+   * change was not found because too many own items follow.
    */
   readonly lag: number | undefined;
 }
@@ -73,12 +73,12 @@ const lagBehind = async (
 };
 
 /**
- * Lists the consumers of a table's stream, and how far each group is behind. A Query of the table for the leases; for each shard
- * that a group reads, one or two requests to the stream, at most eleven. Writes nothing.
+ * Lists the consumers of a table's stream, with the lag of each group. A Query of the table for the leases; for each shard that a
+ * group reads, one or two requests to the stream, at most eleven. It does not write.
  *
  * @param db a connection of the model
- * @throws {plan.invalidOption} when `stream` is needed and is not given
- * @throws {plan.unsupported} where the table's key has no text that keeps jobs together
+ * @throws {plan.invalidOption} if `stream` is required and missing
+ * @throws {plan.unsupported} if the table's key has no text attribute that keeps jobs together
  */
 export const listConsumers = async (db: object, options: ListConsumersOptions = {}): Promise<readonly ConsumerGroup[]> => {
   const { session, place } = driverOf(db);

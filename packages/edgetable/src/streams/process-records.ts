@@ -10,26 +10,29 @@ import { writeDeadLetter } from "./dead-letters.ts";
 import type { StreamRecord } from "./record.ts";
 import type { StaleFact } from "./stale-facts.ts";
 
-/** How records are processed. */
+/** Options of processing records. */
 export interface ProcessorOptions {
-  /** Milliseconds for one call of a handler, 1 to 2,147,483,647; then its event's signal is aborted and it has failed. @default 30,000 */
+  /**
+   * Time limit of one call of a handler in milliseconds, 1 to 2,147,483,647. Then the event's signal is aborted and the call has
+   * failed. @default 30,000
+   */
   readonly timeout?: number;
-  /** Calls of a handler that fails, 1 to 100, with growing pauses of up to 5 s between. @default 3 */
+  /** Maximum number of calls of a failing handler, 1 to 100, with growing pauses of up to 5 s in between. @default 3 */
   readonly attempts?: number;
-  /** Handlers under way at the same time, 1 to 1,000. Changes of one item never are. @default 16 */
+  /** Maximum number of handlers that run in parallel, 1 to 1,000. Changes of one item never run in parallel. @default 16 */
   readonly concurrency?: number;
   /**
-   * Whether a record that keeps failing becomes a dead letter in the table, so that it does not block the others. If not, it is
-   * reported as failed, and those of its item that follow with it. @default true
+   * True to turn a record that keeps failing into a dead letter in the table, so that it does not block others. Otherwise it is
+   * reported as failed, together with later records of its item. @default true
    */
   readonly deadLetters?: boolean;
-  /** Is told of each record that was put aside, such as to count it. It must not throw. */
+  /** Called with each record that became a dead letter, for example to count it. It must not throw. */
   readonly onDeadLetter?: (letter: PutAside) => void;
-  /** Milliseconds after which an index is assumed to show what was written before, 0 to 600,000. @default 10,000 */
+  /** Milliseconds until an index is assumed to show earlier writes, 0 to 600,000. @default 10,000 */
   readonly indexLag?: number;
-  /** Is told how stale facts were, after each batch that concerned facts, such as for a metric. It must not throw. */
+  /** Called after each batch that concerned derived attributes, with their staleness, for example for a metric. It must not throw. */
   readonly onRefreshed?: (refreshed: RefreshedBatch) => void;
-  /** Is told of each fact that followed a change later than `within` in the model says. It must not throw. */
+  /** Called with each derived attribute that was updated later than `within` in the model allows. It must not throw. */
   readonly onStale?: (stale: StaleFact) => void;
 }
 
@@ -55,8 +58,8 @@ export interface PutAside {
 /** Processes records, wherever they were read. */
 export interface Processor {
   /**
-   * Processes a batch: keeps the model's facts, and calls the handlers. It never rejects because of a record. Once the
-   * signal is aborted, what is not done is given back.
+   * Processes a batch: maintains the model's facts and calls the handlers. It never rejects because of a record. Once the signal is
+   * aborted, unprocessed records are returned.
    *
    * @param records those of one item in the order of its changes
    * @returns the records to be processed again
@@ -96,7 +99,7 @@ export const createProcessor = (session: Session, given: object, options: Proces
   const handlers = readHandlers(session.catalog, given);
   const keepFacts = maintainFacts(session, { indexLag, onRefreshed, onStale });
 
-  /** Puts a record aside. False if it has to come again. */
+  /** Stores a record as a dead letter. Returns false if it has to be processed again. */
   const putAside = async (handler: string, record: StreamRecord, error: unknown, signal: AbortSignal | undefined): Promise<boolean> => {
     if (!deadLetters || signal?.aborted) return false;
     try {
@@ -135,7 +138,7 @@ export const createProcessor = (session: Session, given: object, options: Proces
     await Promise.all(Array.from({ length: concurrency }, worker));
   };
 
-  /** Keeps the facts, and gives the records to be processed again. */
+  /** Maintains the facts, and returns the records to process again. */
   const runFacts = async (records: readonly StreamRecord[], { signal, defer }: ProcessRun): Promise<readonly StreamRecord[]> => {
     if (!keepFacts) return [];
     // What fails late is tried and put aside like what fails at once.

@@ -16,15 +16,15 @@ export interface StreamGap {
   readonly shard: string;
   readonly stream: string;
   /**
-   * `trimmed`: the records behind the last position are older than 24 hours; `gone`: the shard, or its stream, is no
-   * longer there; `replaced`: the table's stream was switched off, and another one begins here.
+   * `trimmed`: the records after the last position are older than 24 hours. `gone`: the shard, or its stream, no longer exists.
+   * `replaced`: the table's stream was disabled, and another one begins here.
    */
   readonly kind: "trimmed" | "gone" | "replaced";
-  /** The sequence number behind which records are missing; undefined if nothing of the shard was read. */
+  /** The sequence number after which records are missing; undefined if the shard was not read. */
   readonly after: string | undefined;
 }
 
-/** How far a shard was read, as its lease keeps it. */
+/** The position in a shard, as its lease stores it. */
 export interface ShardState {
   readonly group: string;
   readonly stream: string;
@@ -95,8 +95,8 @@ export const positionIn = ({ sequence }: Pick<ShardState, "sequence">): string |
   sequence === "" || sequence === "latest" ? undefined : sequence;
 
 /**
- * Where reading begins. Only the first reader of a shard begins at its end: a later one would miss what came between
- * them, and reads the shard from its oldest record instead, without those that are older than `since`.
+ * Where reading begins. Only the first reader of a shard begins at its end. A later reader would miss the records in between, so it
+ * reads the shard from its oldest record, without records older than `since`.
  */
 const startOf = ({ sequence, since }: ShardState, now: number): Start => {
   if (sequence === "latest") return now - since < FIRST_READER ? "latest" : "oldest";
@@ -133,8 +133,8 @@ const openIterator = async (reading: Reading): Promise<string | undefined> => {
 };
 
 /**
- * Processes a page until nothing of it is left, or the reader has to stop; moves the position behind what is done. What an
- * index does not show yet is refreshed later: it holds the position, and not the pages that follow.
+ * Processes a page until it is done or the reader has to stop, and moves the position after the processed records. Copies that an
+ * index does not show yet are refreshed later. They hold back the position, but not the following pages.
  */
 const processPage = async (reading: Reading, page: HeldPage, records: readonly StreamRecord[]): Promise<void> => {
   const { session, lease, processor, reports, signal } = reading;
@@ -216,10 +216,10 @@ const readToEnd = async (reading: Reading): Promise<void> => {
 };
 
 /**
- * Reads a shard under its lease, which keeps the position. Ends when the shard does, or tidily when the signal is aborted:
- * then the lease is released at the last position.
+ * Reads a shard under its lease, which keeps the position. Ends when the shard does, or tidily when the signal is aborted: then the
+ * lease is released with the last position.
  *
- * @throws {job.busy} when another process has taken the lease
+ * @throws {job.busy} if another process has taken the lease
  */
 export const readShard = async (reading: Reading): Promise<void> => {
   const { session, lease, state, signal } = reading;
@@ -242,7 +242,7 @@ const LOSSES: Readonly<Record<StreamGap["kind"], string>> = {
   replaced: "begins another stream than the one that was read before",
 };
 
-/** The error of a gap, where one ends the consumer. */
+/** The error of a gap that ends the consumer. */
 export const gapError = ({ shard, kind, after }: StreamGap, table: string): EdgetableError =>
   new EdgetableError(
     "stream.gap",

@@ -3,7 +3,7 @@ import type { EndId } from "../ir/logical-write.ts";
 import type { WriteItem } from "../ir/write-plan.ts";
 import type { Item, Key } from "../transport/operations.ts";
 
-/** What can be wrong with a table, in the order of reports. */
+/** The kinds of findings, in the order of reports. */
 export const findingKinds = {
   storedKey: "an item whose table key is not the one that its values make",
   indexKey: "an index key that differs from what the model computes, is missing, or lacks its counterpart",
@@ -38,33 +38,33 @@ export const findingKinds = {
 /** The name of a kind of finding. */
 export type FindingKind = keyof typeof findingKinds;
 
-/** Harmless kinds, which ordinary use leaves behind: they do not make a table unclean. */
+/** Harmless kinds, which normal use leaves behind. A table with only these is clean. */
 export const harmless: ReadonlySet<FindingKind> = new Set(["leftEdge", "idleGuard", "idleMarker", "abandonedJob", "expiredCursor"]);
 
-/** One thing that is wrong in the table. */
+/** One problem in the table. */
 export interface Finding {
   readonly kind: FindingKind;
   /** The item where it was found. */
   readonly key: Key;
-  /** The node, edge or part; of an unclaimed item the nearest one. */
+  /** The node, edge or part; for an unclaimed item, the most similar one. */
   readonly definition?: string | undefined;
   readonly attribute?: string | undefined;
-  /** What is stored there; left out where nothing is. */
+  /** The stored value; absent if there is none. */
   readonly stored?: unknown;
-  /** What the model computes; left out where nothing should be. */
+  /** The value that the model computes; absent if there should be none. */
   readonly expected?: unknown;
-  /** Another item that has to do with it: the other copy, the missing node, the marker, the other node with a value. */
+  /** A related item: the other copy, the missing node, the marker, or the other node with the value. */
   readonly other?: Key | undefined;
   /**
-   * Of an edge or part without its node: the counts, sums and averages of the node that it would belong to, as `post.likes`. They
-   * would begin without it if the node was created.
+   * For an edge or part without its node: the counts, sums and averages of the missing node, as `post.likes`. If the node were
+   * created, they would not include this edge or part.
    */
   readonly uncounted?: readonly string[] | undefined;
   /** A sentence about it. */
   readonly reason: string;
 }
 
-/** A node or edge of which what the stream keeps is computed anew. */
+/** A node or edge whose attributes maintained by stream are computed again. */
 export interface Rebuild {
   readonly kind: "rebuild";
   readonly holder: EndId;
@@ -73,20 +73,20 @@ export interface Rebuild {
   readonly read?: Item | undefined;
 }
 
-/** How a finding is mended. */
+/** The repair of a finding. */
 export type Mend =
   /** Writes of one transaction, on condition that everything is as it was read. */
   | { readonly kind: "writes"; readonly steps: readonly WriteItem[] }
   /** The same, but they delete data: only if the caller asks for it. */
   | { readonly kind: "orphan"; readonly steps: readonly WriteItem[] }
-  /** What the stream keeps for a node is computed anew, after what stands in the way is deleted. */
+  /** The attributes of a node that the stream maintains are computed again, after items that prevent this are deleted. */
   | Rebuild
   /** The items of a grid's index follow their row's document again. */
   | { readonly kind: "follow"; readonly row: FollowedRow }
-  /** A person has to decide. */
+  /** No automatic repair: a person has to decide. */
   | { readonly kind: "none"; readonly advice: string };
 
-/** Findings about one item that are mended together. */
+/** Findings about one item that are repaired together. */
 export interface Problem {
   readonly findings: readonly [Finding, ...Finding[]];
   readonly mend: Mend;

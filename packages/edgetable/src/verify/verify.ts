@@ -21,82 +21,81 @@ import { checkStateFile, fingerprintOf, readState, removeState, type SavedState,
 import { costOf, progressOf, runVerification, type Verification, type VerifyProgress, type VerifySettings } from "./run-verify.ts";
 import { bitsFor, openTallies } from "./tallies.ts";
 
-/** How a table is verified. */
+/** Options of a verification. */
 export interface VerifyOptions {
-  /** Parts into which the table is divided, 1 to 1,000,000. @default 8 */
+  /** Number of segments into which the table is divided, 1 to 1,000,000. @default 8 */
   readonly segments?: number;
-  /** Segments that are read at the same time, 1 to 1,000. @default 8 */
+  /** Number of segments read in parallel, 1 to 1,000. @default 8 */
   readonly concurrency?: number;
-  /** The most read units a second that the scan takes, 1 to 10,000,000. @default as fast as it goes */
+  /** Maximum read units per second of the scan, 1 to 10,000,000. @default no limit */
   readonly units?: number;
   /**
-   * Stops after about so many items, 1 to 10^12, and says nothing about facts that several items tell: a quick look.
+   * Stops after about this many items, 1 to 10^12, and does not check facts that concern several items: a quick check.
    * @default none
    */
   readonly limit?: number;
-  /** Mends what was found. `"dryRun"` tells `onWrite` what it would write, and writes nothing. @default false */
+  /** True to repair findings. `"dryRun"` calls `onWrite` with each write instead of sending it. @default false */
   readonly repair?: boolean | "dryRun";
   /**
-   * Lets `repair` delete data that nothing refers to any more: dangling edges, parts without their node, items that nothing
-   * claims, abandoned jobs. @default false
+   * Allows `repair` to delete data without references: dangling edges, parts without their node, unclaimed items, abandoned jobs.
+   * @default false
    */
   readonly deleteOrphans?: boolean;
   /**
-   * What it means that the two copies of an edge differ in an attribute: an application may write them so on purpose
-   * (`reverse`). `report` tells them and mends nothing, `keep` finds nothing wrong in it, `mend` lets the second copy follow
-   * the first one. @default "report"
+   * What to do if the two copies of an edge differ in an attribute, which an application may intend (`reverse`). `report` reports
+   * them without a repair, `keep` accepts them, `mend` changes the second copy to match the first one. @default "report"
    */
   readonly differing?: "report" | "keep" | "mend";
-  /** Findings of each kind that the report holds, 0 to 100,000; it counts all. @default 10 */
+  /** Maximum number of findings of each kind that the report lists, 0 to 100,000; it counts all. @default 10 */
   readonly examples?: number;
-  /** Items that the table holds, roughly: sizes the memory. 1 to 10^12. @default what DescribeTable tells */
+  /** Approximate number of items in the table, which determines the memory used, 1 to 10^12. @default the number of DescribeTable */
   readonly expectedItems?: number;
   /**
-   * Milliseconds between the two readings in which a problem of several items must be the same, 0 to 600,000: longer than
-   * a batch takes to write both copies of an edge. @default 1,000
+   * Milliseconds between two readings that must show the same problem of several items, 0 to 600,000. It should be longer than a
+   * batch takes to write both copies of an edge. @default 1,000
    */
   readonly settle?: number;
   /**
-   * Milliseconds for which an attribute that the stream maintains must stay wrong to be a finding, 0 to 600,000: longer than your stream
-   * processor lags. @default 10,000
+   * Milliseconds for which an attribute maintained by stream must stay wrong to be a finding, 0 to 600,000. It should be longer
+   * than the lag of your stream processor. @default 10,000
    */
   readonly staleAfter?: number;
   /**
-   * Name of a job, 1 to 200 characters: the same call resumes one that was cut off, on the machine that has its `state`.
-   * No other process can run a job of that name at the same time. Writes an item to the table and removes it at the end. @default no job
+   * Name of a job, 1 to 200 characters: the same call resumes an interrupted job, on the machine that has its `state`. No other
+   * process can run a job of that name at the same time. Writes an item to the table and removes it at the end. @default no job
    */
   readonly job?: string;
-  /** Of a job: the file in which its state is kept, some 8 MB and 16 bytes for each item. @default one in the folder of temporary files */
+  /** For a job: the file with its state, some 8 MB plus 16 bytes for each item. @default one in the folder of temporary files */
   readonly state?: string;
-  /** Of a job: milliseconds between two savings, 0 to 3,600,000. @default 30,000 */
+  /** For a job: milliseconds between two saves of the state, 0 to 3,600,000. @default 30,000 */
   readonly saveEvery?: number;
-  /** Of a job: milliseconds after which one whose process died may be resumed, 100 to 600,000. @default 10,000 */
+  /** For a job: milliseconds until another process may resume it if its process died, 100 to 600,000. @default 10,000 */
   readonly lease?: number;
   /** Ends the verification with `execute.aborted`; a job can then be resumed. */
   readonly signal?: AbortSignal;
-  /** Milliseconds for all of it, 1 to 2,147,483,647. @default none */
+  /** Time limit of the whole verification in milliseconds, 1 to 2,147,483,647. @default none */
   readonly deadline?: number;
   /** Called with every finding, as it is found. */
   readonly onFinding?: (finding: Finding) => void;
   /** Called with every write of a repair before it is sent, or in place of it (`"dryRun"`). */
   readonly onWrite?: (write: RepairWrite) => void;
-  /** Called with how far it has come. */
+  /** Called with the progress. */
   readonly onProgress?: (progress: VerifyProgress) => void;
   /** Milliseconds between two calls of `onProgress`, 1 to 600,000. @default 1,000 */
   readonly progressEvery?: number;
 }
 
-/** What a verification has found. */
+/** The report of a verification. */
 export interface VerifyReport {
-  /** True if nothing is wrong, or everything was mended. What is harmless does not count. */
+  /** True if nothing is wrong, or everything was repaired. Harmless findings do not count. */
   readonly clean: boolean;
-  /** Whether it went on from where an earlier run of the job was cut off. */
+  /** True if it continued an interrupted job. */
   readonly resumed: boolean;
-  /** Items of the table, Edgetable's own included. */
+  /** Number of items in the table, including Edgetable's own. */
   readonly items: number;
-  /** What was found, by kind; kinds of which nothing was found are left out. */
+  /** The findings by kind, without kinds that have no findings. */
   readonly kinds: readonly KindReport[];
-  /** Items that writers kept changing while they were looked at: nothing is said about these. */
+  /** Items that writers kept changing during the check. The report does not cover them. */
   readonly unsettled: number;
   /** The probability, 0 to 1, with which a single edge or part without its node was overlooked. */
   readonly overlooked: number;
@@ -130,7 +129,7 @@ const verifyChecks: OptionChecks<VerifyOptions> = {
   progressEvery: [1, 600_000],
 };
 
-/** The renamed and retyped attributes of which the table's record says that items have the form which the model writes. */
+/** The renamed and retyped attributes that, according to the table's record, all items have in the form that the model writes. */
 const convertedFields = async (session: Session, run: Run): Promise<Converted | undefined> => {
   const { catalog, effects } = session;
   const shapes = catalog.shapes.filter(({ former }) => former);
@@ -162,7 +161,7 @@ interface VerifyCall {
   readonly given: VerifyOptions;
 }
 
-/** Where a job keeps its state, and under which names. */
+/** The places and names of a job's state. */
 interface Keeping extends Pick<SavedState, "run" | "fingerprint"> {
   readonly path: string;
 }
@@ -203,7 +202,7 @@ const openVerification = async (call: VerifyCall, keeping: Keeping | undefined) 
     seen: 0,
     unsettled,
     again,
-    // Nobody knows what the run before mended after it was saved: the sums of what was read still hold the wrong values.
+    // The repairs of the earlier run after its last save are not known, so the sums still include the wrong values.
     leadsOn: saved !== undefined && settings.repair?.mode === "repair" && settings.limit === undefined && mayLeadOn(session.catalog),
     meter,
     reported: session.effects.now(),
@@ -218,7 +217,7 @@ const runAndReport = async (opened: Awaited<ReturnType<typeof openVerification>>
   await runVerification(verification);
   const { collector, items, unsettled, tallies } = verification;
   const { kinds } = collector;
-  // What follows from the last repairs has not been looked at.
+  // The effects of the last repairs have not been checked.
   const isPending = verification.leadsOn === true;
   const clean = !isPending && kinds.every(({ isHarmless, count, repaired }) => isHarmless || count === repaired);
   return { clean, resumed, items, kinds, unsettled, overlooked: tallies.overlooked(), cost: costOf(verification) };
@@ -229,7 +228,7 @@ const runAsJob = async (call: VerifyCall, job: string): Promise<VerifyReport> =>
   const { session, run, settings, given } = call;
   const { table } = session.catalog;
   const path = given.state ?? stateFileOf(table, job);
-  // Told before the job is begun, not after half of the work.
+  // Thrown before the job begins, not after half of the work.
   await checkStateFile(path);
   const begun = { run: newToken(session), pass: 1, items: 0, findings: 0 };
   const request = { id: job, kind: "verify", duration: given.lease ?? LEASE, facts: begun, resumes: false } as const;
@@ -254,14 +253,15 @@ const runAsJob = async (call: VerifyCall, job: string): Promise<VerifyReport> =>
 };
 
 /**
- * Verifies a whole table against its model: every item by itself, and every fact that two items tell by both of them. Reads
- * the table once by an eventually consistent, parallel Scan, at half a read unit for each 4 KB, and once more if items
- * disagree. Whatever looks wrong is judged by strongly consistent reads of everything that it depends on, so that concurrent
- * writers cause no false finding. Takes 8 MB, and 16 bytes for each item of the table up to 128 MB, however much is wrong.
+ * Verifies a whole table against its model: every item by itself, and every fact that concerns two items by both. Reads the table
+ * once by an eventually consistent, parallel Scan, at half a read unit for each 4 KB, and once more if items disagree. Everything
+ * that looks wrong is checked by strongly consistent reads of all items that it depends on, so concurrent writers do not cause
+ * false findings. Takes 8 MB of memory plus 16 bytes for each item of the table, up to 128 MB, independent of the number of
+ * findings.
  *
  * @param db the connection of the model
- * @throws {plan.invalidOption} when `db` is no connection, or an option is out of its range
- * @throws {execute.tableNotFound} when there is no such table
+ * @throws {plan.invalidOption} if `db` is not a connection, or an option is out of range
+ * @throws {execute.tableNotFound} if there is no such table
  * @throws {job.busy} while another process runs the job
  * @example
  * const { clean, kinds } = await verify(db, { units: 500 });
