@@ -140,8 +140,8 @@ const findParts = (catalog: Catalog, part: string, id: Row): Sweep => {
  * @throws {plan.unsupported} for a node without an item of its own
  */
 export const planCascade = (catalog: Catalog, { name, id }: DeleteWrite): CascadePlan => {
-  const { definition } = catalog.nodes[name] ?? {};
-  if (definition) refuseUnstored(name, definition);
+  const entry = catalog.nodes[name];
+  if (entry) refuseUnstored(entry);
   const wanted = wantedShapes(catalog, name);
   // One Query finds everything in the node's partition.
   const { partitionKey } = catalog.index;

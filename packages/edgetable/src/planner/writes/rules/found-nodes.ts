@@ -19,6 +19,7 @@ import {
   type WorkingSet,
 } from "../working-set.ts";
 import { requiredTies, tieTerms } from "./required-nodes.ts";
+import { refuseUnstored } from "./unstored-nodes.ts";
 
 /** A node that has to be there, and that was found by its id. */
 interface FoundNode extends Contribution {
@@ -62,6 +63,7 @@ const failUnfound = ({ index }: Catalog, { name, shape }: EndEntry, field: strin
 
 const spread = (working: WorkingSet, change: RowChange): void => {
   const { catalog } = working;
+  if (change.subject.kind === "node") refuseUnstored(change.subject.entry);
   for (const { type, end, id } of requiredTies(catalog, change)) {
     const node = catalog.ends[type];
     if (!node || node.definition.stored === false || keyIfComplete(catalog, node.shape, id)) continue;

@@ -44,13 +44,9 @@ const rareRules: readonly RareRule[] = [
   {
     concerns: (catalog) =>
       Object.values(catalog.ends).some(
-        ({ shape, definition, idFields }) => definition.stored !== false && !isKeyDetermined(catalog, shape, new Set(idFields)),
+        ({ shape, definition, idFields }) => definition.stored === false || !isKeyDetermined(catalog, shape, new Set(idFields)),
       ),
     load: async () => (await import("./found-nodes.ts")).foundNodes,
-  },
-  {
-    concerns: ({ nodes }) => Object.values(nodes).some(({ definition }) => definition.stored === false),
-    load: async () => (await import("./unstored-nodes.ts")).unstoredNodes,
   },
   {
     concerns: ({ facts }) => facts.copies.length > 0,

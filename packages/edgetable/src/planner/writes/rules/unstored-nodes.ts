@@ -1,26 +1,16 @@
 import { EdgetableError } from "../../../errors/edgetable-error.ts";
-import type { AnyNode } from "../../../schema/definition.ts";
-import type { Contribution, ItemRule } from "../working-set.ts";
+import type { NodeEntry } from "../../../schema/catalog.ts";
 
-const NONE: readonly Contribution[] = [];
-
-/** @throws {plan.unsupported} if the node has no item of its own */
-export const refuseUnstored = (name: string, { stored }: Pick<AnyNode, "stored">): void => {
-  if (stored !== false) return;
+/**
+ * Refuses to write or delete a node without an item of its own: no read would find what is written.
+ *
+ * @throws {plan.unsupported} if the node has none
+ */
+export const refuseUnstored = ({ name, definition }: Pick<NodeEntry, "name" | "definition">): void => {
+  if (definition.stored !== false) return;
   throw new EdgetableError(
     "plan.unsupported",
     `"${name}" has no item of its own (stored: false), so there is nothing to write or delete. Write its edges and parts, or leave out stored: false.`,
     { details: { node: name } },
   );
-};
-
-/** Refuses writes of nodes that are not stored: no read would find their items. */
-export const unstoredNodes: ItemRule = {
-  name: "unstored nodes",
-  shared: false,
-  contributions: () => NONE,
-  spread: (_, { subject }) => {
-    if (subject.kind === "node") refuseUnstored(subject.entry.name, subject.entry.definition);
-  },
-  settle: () => undefined,
 };
