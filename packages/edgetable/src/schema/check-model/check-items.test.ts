@@ -229,7 +229,7 @@ describe("items", () => {
       inLayout({ nodes: { user: { keys: { PK: "USER#{id:lower}", SK } } }, edges: { knows } }, { nodes: { user: user() }, edges });
     expect(found(inCase("USER#{id}"), "setting")).toMatchObject({
       place: "edges.knows.maxDegree",
-      message: expect.stringContaining('(USER#{id:lower}), which does not tell "id"') as string,
+      message: expect.stringContaining('(USER#{id:lower}), which does not distinguish every "id"') as string,
     });
     expect(checkModel(inCase("USER")).filter(({ rule }) => rule === "setting")).toEqual([]);
   });

@@ -256,7 +256,7 @@ const checkGuards = (catalog: Catalog, entry: EdgeEntry, report: Report): void =
       report(
         "setting",
         `edges.${entry.name}.${setting}`,
-        `it takes a counter in the partition of each "${type}" (${node?.partition.source}), which does not tell "${lacking}": nodes with one partition would share it. Put "${lacking}" into the partition key, or leave it out.`,
+        `it takes a counter in the partition of each "${type}" (${node?.partition.source}), which does not distinguish every "${lacking}": nodes with one partition would share it. Put "${lacking}" into the partition key, or leave it out.`,
       );
     }
   }
