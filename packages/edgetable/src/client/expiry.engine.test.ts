@@ -172,6 +172,8 @@ describe("an item that has expired and is still there", () => {
     filters.length = 0;
     expect([await found.using("byKey").count(), await found.using("byTime").count()]).toEqual([1, 0]);
     expect(filters).toEqual([undefined, "NOT (#ttl < :now)"]);
+    const explained = [await found.using("byKey").explain(), await found.using("byTime").explain()];
+    expect(explained.map((one) => JSON.stringify(one).includes("NOT (#ttl < :now)"))).toEqual([false, true]);
   });
 
   test("counts as absent for create and link, by one condition", async () => {
