@@ -81,7 +81,7 @@ export const summariesOver = (catalog: Catalog, { entry }: Exclude<Subject, { re
   return found;
 };
 
-/** True if a row counts towards an aggregate: towards a sum or an average with a number, towards others with any value. */
+/** True if a row counts towards an aggregate: a sum or an average needs a number, others any value. */
 export const counts = ({ fact, where }: Pick<Aggregate<DerivedFact>, "fact" | "where">, row: Row): boolean => {
   if (where && !where.conditions.every((condition) => holds(condition, row, where.values))) return false;
   const { of, operation } = fact;
@@ -90,7 +90,7 @@ export const counts = ({ fact, where }: Pick<Aggregate<DerivedFact>, "fact" | "w
   return operation === "sum" || operation === "average" ? isNumber(value) : value !== null;
 };
 
-/** The nodes whose aggregate a row counts towards: of a symmetric edge both ends. */
+/** The nodes whose aggregate a row counts towards. For a symmetric edge, both ends. */
 export const aggregatedNodes = (
   catalog: Catalog,
   { fact }: Aggregate,
@@ -113,7 +113,7 @@ export interface Delta extends Contribution {
   readonly node: NodeEntry;
   readonly id: Row;
   readonly added: Readonly<Record<string, string>>;
-  /** True if the change ties something new to the node, which must be there and must not be about to be deleted. */
+  /** True if the change adds an edge or part to the node, which must exist and must not be marked for deletion. */
   readonly ties: boolean;
   /** True of a new edge whose ends nothing else checks: it may begin to count, so the node must be there whatever is added. */
   readonly always: boolean;
@@ -121,7 +121,7 @@ export interface Delta extends Contribution {
 
 const NONE: readonly Delta[] = [];
 
-/** The decimal of the number that a row holds in a field; of 0 where it holds none. */
+/** The decimal of a row's number in a field; 0 if it has none. */
 export const numberIn = ({ row, digits }: ExactRow, field: string): string => {
   const value = valueAt(row ?? {}, field);
   return isNumber(value) ? decimalIn(keepDigits({ N: String(value) }, storedAt(digits, field))) : "0";
@@ -136,7 +136,7 @@ const addends = (aggregate: Aggregate, counted: ExactRow): Readonly<Record<strin
   return { [sumHidden(attribute)]: numberIn(counted, of), [countHidden(attribute)]: "1" };
 };
 
-/** Adds decimals to sums, by name, or takes them off. */
+/** Adds decimals to sums by name, or subtracts them. */
 export const addTo = (sums: Record<string, string>, added: Readonly<Record<string, string>>, negates = false): void => {
   for (const name in added) sums[name] = addDecimals(sums[name] ?? "0", negates ? negateDecimal(added[name]!) : added[name]!);
 };
@@ -147,7 +147,7 @@ const isTransactional = ({ fact }: Aggregate): boolean => isKeptInNode(fact);
 
 const fieldsOf = (aggregates: readonly Aggregate[]): readonly string[] => [...new Set(aggregates.flatMap(({ fields }) => fields))];
 
-/** What an item holds for its derived attributes beside its row. */
+/** The values that an item stores for its derived attributes in addition to its row. */
 const hiddenIn = (definition: Pick<NodeEntry["definition"], "derived">, image: Item): Row => {
   const row: Record<string, unknown> = {};
   for (const name of [...hiddenNames(definition), NODE_REVISION]) {
@@ -157,11 +157,11 @@ const hiddenIn = (definition: Pick<NodeEntry["definition"], "derived">, image: I
   return row;
 };
 
-/** The averages that transactions keep in a node's item, by the sum and the number beside them. */
+/** The averages that transactions keep in a node's item, computed from the stored sum and number. */
 const keptAverages = ({ definition: { derived = {} } }: NodeEntry): readonly string[] =>
   Object.keys(derived).filter((name) => derived[name]!.operation === "average" && isKeptInNode(derived[name]!));
 
-/** The derived attributes of a row that is written whole: those of the item before, else of one that nothing counts for. */
+/** The derived attributes of a row that is written as a whole: those of the item before, else those of a node without edges and parts. */
 const derivedAttributes = (
   catalog: Catalog,
   { definition, shape }: Pick<NodeEntry | EdgeEntry, "definition"> & { readonly shape: Shape },
@@ -170,12 +170,12 @@ const derivedAttributes = (
   const row: Record<string, unknown> = {};
   const before: Row | undefined = image ? { ...decodeItem(catalog, shape, image) } : undefined;
   for (const [name, { operation, freshness }] of Object.entries(definition.derived ?? {})) {
-    // A program of an older model may have dropped what the stream wrote, which the stream brings back.
+    // A program with an older model may have removed attributes of the stream, which the stream processor writes again.
     const starts = startsAtZero(operation) && (before ? freshness === "stream" : freshness !== "batch");
     const value = (before && own(before, name)) ?? (starts ? 0 : undefined);
     if (value !== undefined) row[name] = value;
   }
-  // The counters of a new node hold all that there is to count.
+  // The counters of a new node are complete.
   const node = image || shape.kind !== "node" ? undefined : catalog.nodes[shape.definition];
   if (node) {
     for (const { facts, name } of counterSetsOf(catalog, node)) for (const { attribute } of facts) row[spreadHidden(attribute)] = name;
@@ -219,7 +219,7 @@ const deltasOf = (catalog: Catalog, change: RowChange): readonly Delta[] => {
       let delta = deltas.get(text);
       const [less, more] = [addends(aggregate, counted.before), addends(aggregate, counted.after)];
       const ties = !before && after !== null;
-      // A part that nothing counted may be there without its node, which would not count it when it is created.
+      // An uncounted part may exist without its node. The node would not count it when it is created.
       const begins = subject.kind === "part" && isNothing(less) && !isNothing(more);
       const end = subject.kind === "part" ? "owner" : subject.kind === "edge" && subject.to.id === id ? "to" : "from";
       const failure: Failure | undefined = ties || begins ? { reason: "endMissing", end, id } : delta?.failure;
@@ -235,7 +235,7 @@ const deltasOf = (catalog: Catalog, change: RowChange): readonly Delta[] => {
   return [...deltas.values()].filter(({ added, always }) => always || Object.keys(added).length > 0);
 };
 
-/** The attribute that shows an average, from the sum and the number that are kept beside it. */
+/** An average, computed from the sum and the number that are stored with it. */
 const averages = (node: NodeEntry, image: Item, added: Readonly<Record<string, string>>) => {
   const set: Record<string, unknown> = {};
   const remove: string[] = [];
@@ -273,9 +273,9 @@ const settleNode = (
     keptAverages(node).flatMap((name) => [sumHidden(name), countHidden(name)].map((hidden) => [hidden, countHidden(name)])),
   );
   const behind = [...numbers.keys()];
-  // A node that is older than the declaration has no such attribute, and an average no number, until a migration computes it.
+  // Until a migration computes it, a node that is older than the declaration lacks the attribute, and its average lacks a number.
   const isKeptIn = (item: Item, name: string): boolean => Object.hasOwn(item, numbers.get(name) ?? name);
-  // A node that the same call writes whole takes what is added into its item.
+  // If the same call writes the whole node, the additions become part of its item.
   const put = working.staged.find(({ item, key: of }) => item?.kind === "put" && sameKey(of, key))?.item as PutStep | undefined;
   if (put) {
     const { set, remove } = averages(node, put.item, sums);
@@ -288,7 +288,7 @@ const settleNode = (
   const image = knownImage(working, key);
   if (image !== null && changed.length === 0) return { kind: "check", key, terms: [there, ...marked], shape };
   if (image === null) {
-    // What a node that is gone had counted is not counted anywhere, nor what an edge to it, which a deletion removes, would add.
+    // The counts of a deleted node are gone, so removing its edges changes nothing there.
     return needing ? { kind: "failure", of: needing } : { kind: "check", key, terms: [{ kind: "absent", failure: STALE }], shape };
   }
   const showsAverage = changed.some((name) => behind.includes(name));
@@ -322,8 +322,8 @@ const settleNode = (
 };
 
 /**
- * Counts, sums and averages that are kept in the transaction of the write: the node's own item takes the difference. A
- * revision beside them (`~derived`) rises with each, so that a verification sees that nothing changed while it looked.
+ * Counts, sums and averages that are kept in the transaction of the write: the node's own item takes the difference. A revision
+ * (`~derived`) increases with each change, so that a verification can tell that nothing changed while it read.
  */
 export const aggregates: ItemRule<Delta> = {
   name: "aggregates",
@@ -332,7 +332,7 @@ export const aggregates: ItemRule<Delta> = {
     const look = lookOfRow(catalog, change, isTransactional);
     const { subject, before, after } = change;
     if (subject.kind === "part" || before !== undefined || !after || !subject.entry.definition.derived) return look;
-    // A put keeps the derived attributes of what it replaces.
+    // A put keeps the derived attributes of the row that it replaces.
     const { definition } = subject.entry;
     const kept = [...Object.keys(definition.derived ?? {}), ...hiddenNames(definition), NODE_REVISION];
     if (!look) return { fields: kept, reason: "its derived attributes are kept" };

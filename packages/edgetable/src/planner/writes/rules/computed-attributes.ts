@@ -38,23 +38,23 @@ import {
 } from "../working-set.ts";
 import { unchangedFields, unchangedItem, unchangedRow } from "../unchanged-terms.ts";
 
-/** One item of a row, and what is to happen to its fields. */
+/** One item of a row, and the changes of its fields. */
 export interface ItemChange {
   readonly shape: Shape;
   readonly key: Key;
-  /** What the call says of the row: its id, and the fields that its table key carries. */
+  /** The part of the row that the call gives: its id, and the fields of its table key. */
   readonly known: Row;
   readonly changes: Changes;
   /** The decimals of numbers in `changes`, by field: a double may not hold all their digits. */
   readonly exact?: Readonly<Record<string, string>>;
   readonly guards: Guards;
-  /** The term by which the item is there. @default if it is not, the outcome is `notFound` */
+  /** The term that requires the item to exist. @default its failure is `notFound` */
   readonly there?: Term | undefined;
-  /** Further terms of the caller's. */
+  /** Further terms of the caller. */
   readonly terms?: readonly Term[];
-  /** What the rules look at in the row before. */
+  /** The fields of the row before that the rules need. */
   readonly look?: Look | undefined;
-  /** True if the change is Edgetable's own and no write of the row: its version stays. */
+  /** True if Edgetable itself makes the change. The row's version then stays the same. */
   readonly keepsVersion?: boolean;
   /** True if the row after the change depends on every attribute before it. */
   readonly whole?: boolean | undefined;
@@ -63,7 +63,7 @@ export interface ItemChange {
 type Wanted = Pick<ItemChange, "shape" | "known" | "changes">;
 type Computed = readonly [attribute: string, template: Template];
 
-// Which fields the computed attributes of a shape hold: most changes touch none of them.
+// The fields of a shape's computed attributes. Kept, because most changes touch none of them.
 const keyFields = new WeakMap<Shape, ReadonlySet<string>>();
 
 const touchesKeys = (shape: Shape, changes: Changes): boolean => {
@@ -76,11 +76,11 @@ const touchesKeys = (shape: Shape, changes: Changes): boolean => {
   return changes.paths?.some(({ steps }) => fields.has(steps[0])) ?? false;
 };
 
-/** The computed attributes that hold a changed field. */
+/** The computed attributes that contain a changed field. */
 const changedAttributes = ({ shape, changes }: Wanted): readonly Computed[] =>
   Object.entries(shape.keys).filter(([, template]) => template.within.some((field) => isChanged(changes, field)));
 
-/** The computed attributes that a change touches: those that hold a changed field, and the other parts of their index entries. */
+/** The computed attributes that a change affects: those that contain a changed field, and the other parts of their index entries. */
 const touchedAttributes = (catalog: Catalog, wanted: Wanted): readonly Computed[] => {
   if (!touchesKeys(wanted.shape, wanted.changes)) return [];
   const changed = changedAttributes(wanted);
@@ -121,7 +121,7 @@ const unreadFields = ({ shape, known, changes }: Wanted, template: Template): re
   return unread;
 };
 
-/** True if a computed attribute that holds a changed field needs another field, which the call does not give. */
+/** True if a computed attribute contains a changed field and needs another field that the call does not give. */
 const needsImage = (catalog: Catalog, wanted: Wanted): boolean => {
   const { shape, changes } = wanted;
   const { add, append, paths = [] } = changes;
@@ -178,7 +178,7 @@ const fieldEffects = (catalog: Catalog, shape: Shape, changes: Changes): Effect 
 
 const parentTerms = ({ paths }: Effect): readonly Term[] => (paths ? pathRules().terms(paths) : []);
 
-/** The version that a stored item is at; 0 if it has none. */
+/** The version of a stored item; 0 if it has none. */
 export const storedVersion = (image: Item | null | undefined): number => {
   const value = image?.[VERSION];
   return value && "N" in value ? Number(value.N) : 0;
@@ -207,7 +207,7 @@ export const withTimes = (
   const now = timeOf(working, times);
   const { created, modified } = times;
   const timed: Record<string, unknown> = { ...row };
-  // An item that is older than the model's times has none, and gets none.
+  // An item that is older than the declaration of the times has no time of creation, and does not get one.
   if (created !== undefined) timed[created] = own(kept, created) ?? (image ? own(decodeItem(working.catalog, shape, image), created) : now);
   if (modified !== undefined) timed[modified] = own(kept, modified) ?? now;
   return timed;
@@ -217,7 +217,7 @@ export const withTimes = (
 export const atTime = (working: WorkingSet, { times }: Shape, changes: Changes): Changes =>
   times?.modified === undefined ? changes : { ...changes, set: { ...changes.set, [times.modified]: timeOf(working, times) } };
 
-/** Why an item is read of which only the time of its creation is needed. */
+/** The reason, for `explain()`, to read an item only for its time of creation. */
 export const KEEPS_CREATED = "the time of its creation is kept";
 
 /**
@@ -337,7 +337,7 @@ const changeComputed = (
   return { moves, terms };
 };
 
-/** Puts the whole item under its new key, where nothing or an expired item lies, and deletes it under the old one. */
+/** Puts the whole item under its new key, if that is free or has an expired item, and deletes it under the old one. */
 const moveItem = (
   working: WorkingSet,
   { shape, key }: ItemChange,
@@ -393,9 +393,9 @@ const keepDigits = (catalog: Catalog, shape: Shape, { set, add }: Effect, decima
 };
 
 /**
- * Changes an item's fields and every computed attribute that depends on them: computed from what the call gives if
- * that suffices, else from the item as it was read, on condition that what was read is unchanged. Null if there is
- * no such item, undefined while it has to be read.
+ * Changes an item's fields and every computed attribute that depends on them: computed from the call if that is sufficient, else
+ * from the item as it was read, on condition that it is unchanged. Null if the item does not exist, undefined while it has to be
+ * read.
  */
 export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem | null | undefined => {
   const { catalog } = working;
@@ -425,7 +425,7 @@ export const changeItem = (working: WorkingSet, change: ItemChange): ChangedItem
     return { items: [{ kind: "update", key, terms, shape, changes: effect }], before: undefined, row: undefined };
   }
   const before = image && decodeItem(catalog, shape, image);
-  // Without the row before, nothing is known of what lies within its attributes.
+  // Without the row before, the values within its attributes are not known.
   const { paths: _paths, ...whole } = changes;
   const row = changedRow(Object.assign({}, known, before), before ? changes : whole);
   const sums = image ? sumsOf(change, image) : {};

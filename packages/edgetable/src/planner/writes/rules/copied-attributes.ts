@@ -45,9 +45,9 @@ import { edgeCopies } from "./edge-copies.ts";
 import { changedExactly, type ExactRow, exactRows, sameField, withDigits } from "./stored-digits.ts";
 import { unchangedFields } from "../unchanged-terms.ts";
 
-/** A node that a row is tied to, and what of it is copied onto the row. */
+/** A node of a row (an end, or a part's owner), and its attributes that are copied onto the row. */
 interface CopySource {
-  /** What it means that the node is not there. */
+  /** The failure if the node does not exist. */
   readonly missing: Failure;
   readonly node: NodeEntry;
   readonly key: Key;
@@ -95,7 +95,7 @@ export const copySources = (catalog: Catalog, subject: Exclude<Subject, { readon
   });
 };
 
-/** What the same call makes of a node: its row, or undefined while its item has to be read, or null if the call leaves it alone. */
+/** The row of a node after the same call; undefined while its item has to be read, null if the call does not change it. */
 const siblingRow = (working: WorkingSet, { node, key }: CopySource): ExactRow | null | undefined => {
   const { catalog, writes } = working;
   if (writes.length < 2) return null;
@@ -165,7 +165,7 @@ const fillCopies: NonNullable<ItemRule["fill"]> = (working, subject, { row }, im
     const revision = spreadPlaces(catalog, subject.entry.name).some(({ onto }) => onto.kind === "part")
       ? image?.[NODE_REVISION]
       : undefined;
-    // What others copy once and for all keeps its digits.
+    // Attributes that others copy only once keep all their digits.
     return {
       kind: "row",
       row: revision ? { ...row, [NODE_REVISION]: decodeValue(revision) } : row,
@@ -215,12 +215,12 @@ const sourceTypes = (catalog: Catalog, { onto, end }: CopyFact): readonly string
   return endTypes(defined(catalog.edges[onto.name], "edge").definition[end]);
 };
 
-/** What a row's copies require of a node, or of the number of its edges. */
+/** The conditions of a row's copies on a node, or on the number of its edges. */
 interface Requirement extends Contribution {
   readonly node: NodeEntry;
   /** The attributes that must still be as they were read. */
   readonly fields: readonly string[];
-  /** Of a part: the node takes note that it has one more, so that a concurrent change of what is copied sees it. */
+  /** For a part: raises the node's revision, so that a concurrent change of copied attributes notices the new part. */
   readonly notes: boolean;
   /** Of a counter: the number that must still be there. */
   readonly count?: number | undefined;
@@ -324,10 +324,10 @@ const stageRefresh = (working: WorkingSet, refresh: CopyRefresh, others: OtherRu
   for (const { shape, row } of places) {
     const key = keyOf(catalog, shape, row);
     const terms = look && shape === found ? unchangedFields(catalog, { shape, image }, look.fields) : [];
-    // What else the row holds may be older than the item: index keys that need it are computed from the item.
+    // Other attributes of the row may be older than the item, so index keys that need them are computed from the item.
     const known = idIn(catalog, shape, row);
     const changed = changeItem(working, { shape, key, known, changes, guards: {}, there, terms, keepsVersion: true });
-    // What an index shows may have moved since: it is found again.
+    // An item found by an index may have moved since, so it is searched again.
     if (changed === null && shape === found) stage(working, { kind: "check", key, terms: [there], shape });
     for (const item of changed?.items ?? []) stage(working, withDigits(item, shape, digits, Object.keys(values)));
   }

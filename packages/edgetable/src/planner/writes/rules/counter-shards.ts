@@ -35,7 +35,7 @@ import * as joins from "../join-changes.ts";
 import { addTo, type Aggregate, aggregatedNodes, aggregatesOver, counts, lookOfRow, numberIn } from "./aggregates.ts";
 import { exactRows, type ExactRow } from "./stored-digits.ts";
 
-/** What one change means for one counter of a node. */
+/** The effect of one change on one counter of a node. */
 export interface CounterDelta extends Contribution {
   readonly kind: "delta";
   readonly set: CounterSet;
@@ -43,7 +43,7 @@ export interface CounterDelta extends Contribution {
   /** The node's own key. */
   readonly node: Key;
   readonly added: Readonly<Record<string, string>>;
-  /** True if the change ties an edge to the node, which must be there. */
+  /** True if the change adds an edge to the node, which must exist. */
   readonly ties: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface Witness extends Contribution {
   readonly ties: boolean;
 }
 
-/** A counter that goes with its node. */
+/** A counter that is deleted with its node. */
 export interface Gone extends Contribution {
   readonly kind: "gone";
 }
@@ -133,7 +133,7 @@ const settleCounter = (working: WorkingSet, [first, ...more]: readonly [CounterD
   }
   const owner = imageOf(working, { shape: set.entry.shape, key: node }, "it has no such counter yet: it must be there itself");
   if (owner === undefined) return undefined;
-  // What is taken away from a node that is gone is not counted anywhere.
+  // Removing an edge of a deleted node does not change any counter.
   if (tying && isGone(working, owner)) return { kind: "failure", of: tying };
   if (owner === null) return { kind: "check", key, terms: [{ kind: "absent", failure: STALE }], shape: undefined };
   const item = { ...key, ...counterAttributes(working.catalog, set, id), ...RISES, ...add };

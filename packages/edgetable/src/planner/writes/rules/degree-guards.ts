@@ -24,14 +24,14 @@ import {
   type WorkingSet,
 } from "../working-set.ts";
 
-/** What one change means for the guard of one node and one type of edge. */
+/** The effect of one change on the guard of one node and one type of edge. */
 export interface Count extends Contribution {
   readonly entry: EdgeEntry;
   readonly at: GuardedEnd;
   readonly node: EndId;
   /** One edge more or less; 0: not known yet; undefined: the node is deleted, and its guard with it. */
   readonly delta: 1 | -1 | 0 | undefined;
-  /** Of a deletion: the guard goes whatever it counts. */
+  /** For a deletion: the guard is removed, independent of its count. */
   readonly spent: boolean;
 }
 
@@ -188,7 +188,7 @@ const countStep = (
   if (guard.isMissing) terms.push(isMissing);
   else {
     if (counts.some(({ delta }) => delta === 1)) terms.push(isThere);
-    // A deployment of an older model does not count: what is taken away may never have been added.
+    // A program with an older model does not count, so a removed edge may never have been added.
     if (removed > 0) terms.push({ kind: "atLeast", attribute: COUNT, least: removed, failure: STALE });
   }
   const failure = counts.find((one) => one.failure)?.failure;
@@ -197,7 +197,7 @@ const countStep = (
       ? { kind: "below", attribute: COUNT, limit: at.limit - start - net + 1, failure }
       : undefined;
   if (!guard.isMissing && guard.count !== undefined && removed > guard.count) {
-    // The guard was not kept by every writer: it goes, and the next link counts anew.
+    // Not every writer has kept the guard, so it is removed, and the next link counts the edges again.
     const unchanged: Term = { kind: "equals", attribute: COUNT, value: { N: String(guard.count) }, failure: STALE };
     return { kind: "delete", key, terms: below ? [unchanged, below] : [unchanged], shape: undefined };
   }
@@ -248,7 +248,7 @@ export const degreeGuards: ItemRule<Count> = {
     }
     const unknown = counts.find(({ delta }) => delta === 0);
     if (net === 0 && !unknown) return null;
-    // With one edge at most the guard is rarely there: to look first costs less than a refusal.
+    // With at most one edge, the guard rarely exists, so reading it first costs less than a failed condition.
     const looks = unknown !== undefined || (net > 0 && first.at.limit === 1);
     const guard = guardAt(working, unknown ?? first, looks);
     return guard && countStep(working, counts, { guard, net, removed });

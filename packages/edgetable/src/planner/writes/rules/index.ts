@@ -64,7 +64,7 @@ const rareRules: readonly RareRule[] = [
 
 const loaded = new WeakMap<Catalog, readonly ItemRule[]>();
 
-/** Loads the rules of a model, before its first write is planned. Gives nothing to wait for if they are there. */
+/** Loads the rules of a model, before its first write is planned. Returns undefined if they are loaded already. */
 export const loadRules = (catalog: Catalog): Promise<void> | undefined => {
   if (loaded.has(catalog)) return undefined;
   const rare = rareRules.filter(({ concerns }) => concerns(catalog));
@@ -83,7 +83,7 @@ export const WHOLE_ROW: Look = { fields: [], reason: "its schema checks the whol
 export const joined = (one: Look | undefined, other: Look | undefined): Look | undefined =>
   one && other ? { fields: [...one.fields, ...other.fields], reason: one.reason } : (one ?? other);
 
-/** What a put must know of the edge before: one to another node may lie under its key, and has a second copy. */
+/** What a put must know of the edge before: an edge to another node may have the same key, and a second copy. */
 const copiesLookAt = ({ subject, before, after }: RowChange): Look | undefined => {
   if (subject.kind !== "edge" || before !== undefined || !after) return undefined;
   const { entry, from, to } = subject;
@@ -92,7 +92,7 @@ const copiesLookAt = ({ subject, before, after }: RowChange): Look | undefined =
   return isStoredTwice && isKeyedByOneEnd ? { fields: [], reason: "the copy of an edge that gives way goes with it" } : undefined;
 };
 
-/** What the rules must know of the row before a change; undefined if the change concerns none of them, or tells enough. */
+/** What the rules must know of the row before a change; undefined if the change does not concern them, or is sufficient. */
 export const looksAt = (catalog: Catalog, change: RowChange): Look | undefined => {
   let look = joined(joined(copiesLookAt(change), versionLooksAt(change)), timesLookAt(change));
   for (const rule of rulesOf(catalog)) look = joined(rule.looksAt?.(catalog, change), look);
@@ -100,8 +100,8 @@ export const looksAt = (catalog: Catalog, change: RowChange): Look | undefined =
 };
 
 /**
- * What follows from a row's change in items other than its own: pure, from the row before and after. Writes, transactions,
- * batches, loads and cascades ask here; a row alone (from null to the row) tells all that has to be there for it.
+ * What follows from a row's change in items other than its own: pure, from the row before and after. Writes, transactions, batches,
+ * loads and cascades use it. For a change from null to a row, it returns everything that has to exist for the row.
  */
 export const derive = (catalog: Catalog, change: RowChange): readonly Contribution[] => {
   const all: Contribution[] = [];

@@ -13,18 +13,18 @@ import {
   type WorkingSet,
 } from "../working-set.ts";
 
-/** Edges of a type that go with a node: those that leave it (`out`) or that reach it (`in`). */
+/** Edges of a type that are deleted with a node: its outgoing (`out`) or incoming (`in`) edges. */
 export interface CascadeEnd {
   readonly entry: EdgeEntry;
   readonly direction: "out" | "in";
 }
 
-/** The edge types whose edges go with a node of the type, by the direction in which they are found. */
+/** The edge types whose edges are deleted with a node of the type, by the direction in which they are found. */
 export const cascadeEnds = (catalog: Catalog, node: string): readonly CascadeEnd[] => {
   const ends: CascadeEnd[] = [];
   for (const entry of Object.values(catalog.edges)) {
     const { onDelete, symmetric, stored } = entry.definition;
-    // A reference is an attribute of its source: it goes with the source, and a target cannot take it along.
+    // A reference is an attribute of its source: it is deleted with the source, but not with the target.
     if (stored === "reference") continue;
     const out = entry.from.includes(node) && onDelete?.from === "cascade";
     const into = entry.to.includes(node) && onDelete?.to === "cascade";
@@ -50,7 +50,7 @@ export const cascades = (catalog: Catalog, node: string): boolean => {
   return answer;
 };
 
-/** A node that has to be there. */
+/** A node that must exist. */
 export interface RequiredNode extends Contribution {
   readonly node: EndEntry;
   readonly failure: Failure;
@@ -82,7 +82,7 @@ export const ownerTie = (catalog: Catalog, { definition: { of: type } }: PartEnt
   return { type, end: "owner", id: Object.fromEntries(fields.map((field) => [field, row[field]])) };
 };
 
-/** The nodes that have to be there for a row that is written whole. */
+/** The nodes that must exist for a row that is written as a whole. */
 export const requiredTies = (catalog: Catalog, { subject, after, changes, related }: RowChange): readonly Tie[] => {
   if (subject.kind === "node" || !after || changes || related === "unchecked") return NONE;
   if (subject.kind === "part") return subject.entry.definition.owner === "checked" ? [ownerTie(catalog, subject.entry, after)] : NONE;
@@ -114,8 +114,8 @@ export const tieTerms = (working: WorkingSet, { name, shape }: EndEntry, failure
 };
 
 /**
- * An edge needs the nodes at its ends, a part needs its node where the model says so. The node must be there and must
- * not be marked by a deletion, which would not see what is tied to it now.
+ * An edge needs the nodes at its ends, a part needs its node where the model says so. The node must exist and must not be marked by
+ * a deletion, which would not find new edges and parts.
  */
 export const requiredNodes: ItemRule<RequiredNode> = {
   name: "required nodes",

@@ -10,7 +10,7 @@ import { own, type Row } from "../../../util/row.ts";
 import { isChanged } from "../changed-row.ts";
 import { type Contribution, imageOf, type ItemRule, knownImage, type Look, type RowChange, STALE, unitedTerms } from "../working-set.ts";
 
-/** What happens to one value of one node: it is claimed, released, or stays. */
+/** The change of one unique value of one node: it is claimed, released, or stays. */
 export interface Claim extends Contribution {
   readonly node: NodeEntry;
   readonly field: string;
@@ -44,7 +44,10 @@ export const markerKey = (
   return systemKeyItem(catalog, marker);
 };
 
-/** Why no marker can hold a row's value, which then another program has stored; undefined if one can, or the row has none. */
+/**
+ * Why a row's value does not fit into a marker, so that another program must have stored it; undefined if it fits, or the row has
+ * no value.
+ */
 export const unfitForMarker = (
   catalog: Catalog,
   of: { readonly node: string; readonly field: string },
@@ -68,9 +71,9 @@ const isFreeFor = (owner: string, failure: Failure): Term => ({
 });
 
 /**
- * Each value of a unique attribute has a marker that names its owner. A value that stays is claimed if its marker is
- * missing: the node may be older than the rule. The marker of another node stays as it is. Within one call a value
- * may pass from one node to another; two nodes that ask for the same value do not both get it.
+ * Each value of a unique attribute has a marker that names its owner. A value that stays is claimed if its marker is missing: the
+ * node may be older than the rule. The marker of another node is not changed. Within one call, a value may move from one node to
+ * another; two nodes cannot both claim the same value.
  */
 export const uniqueMarkers: ItemRule<Claim> = {
   name: "unique markers",
@@ -98,7 +101,7 @@ export const uniqueMarkers: ItemRule<Claim> = {
         has: failure !== undefined,
         failure,
       });
-      // An old value that no marker can hold is older than the rule, and never had one.
+      // An old value that does not fit into a marker is older than the rule and never had a marker.
       const old = before && !unfitForMarker(catalog, of, before) ? markerKey(catalog, of, before) : undefined;
       const now = after ? markerKey(catalog, of, after) : undefined;
       const stays = old !== undefined && now !== undefined && sameKey(old, now);
