@@ -2,7 +2,7 @@ import { isEdgetableError } from "../errors/edgetable-error.ts";
 import { abortedSleep, onAbort } from "../util/time.ts";
 import type { Patience } from "./session.ts";
 
-/** Waits for what another call reads, until the own call is aborted. */
+/** Waits for the result of another call's read, until the own call is aborted. */
 const unlessAborted = <T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> =>
   signal === undefined
     ? answer
@@ -12,7 +12,7 @@ const unlessAborted = <T>(answer: Promise<T>, signal: AbortSignal | undefined): 
         answer.then(resolve, reject).finally(unwatch);
       });
 
-/** An answer that one call reads and the others of a connection take. A failure is not kept. */
+/** A result that one call reads and other calls of the connection reuse. A failure is not kept. */
 export class SharedAnswer<T> {
   #reading: Promise<T> | undefined;
 
@@ -39,7 +39,7 @@ export class SharedAnswer<T> {
     }
   }
 
-  /** The next call reads anew. */
+  /** The next call reads again. */
   forget(): void {
     this.#reading = undefined;
   }

@@ -10,11 +10,11 @@ import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
 import type { CallContext, Session } from "./session.ts";
 
-/** One tenant's part of a table, by which requests and answers are judged. */
+/** One tenant's part of a table, against which requests and responses are checked. */
 interface Guard {
   readonly catalog: Catalog;
   readonly tenant: Row;
-  /** By key attribute what the tenant's partition keys begin with. */
+  /** The beginnings of the tenant's partition keys, by key attribute. */
   readonly own: ReadonlyMap<string, readonly Beginning[]>;
   /** What the owners of the tenant's unique values, counters and jobs begin with, by node type or part. */
   readonly owners: ReadonlyMap<string, string>;
@@ -69,7 +69,7 @@ const openGuard = (catalog: Catalog, tenant: Row): Guard => {
 const isOwn = ({ own }: Guard, attribute: string, text: string): boolean =>
   own.get(attribute)?.some((begins) => (begins.whole ? text === begins.text : text.startsWith(begins.text))) ?? false;
 
-/** True if a partition of the table is the tenant's, or one that a deletion may name. */
+/** True if a partition of the table belongs to the tenant, or a deletion may name it. */
 const isReached = (guard: Guard, partition: string): boolean =>
   isOwn(guard, guard.catalog.index.partitionKey, partition) || guard.reach?.has(partition) === true;
 
@@ -77,7 +77,7 @@ const isReached = (guard: Guard, partition: string): boolean =>
 const continues = (text: string, beginning: string | undefined): boolean =>
   beginning !== undefined && text.startsWith(beginning) && [",", "]"].includes(text.charAt(beginning.length));
 
-/** True if a job is the tenant's: one that its program has named, or one that concerns a node of it. */
+/** True if a job belongs to the tenant: its program has named it, or it concerns one of the tenant's nodes. */
 const isOwnJob = ({ owners, tenant }: Guard, id: string): boolean => {
   if (id.startsWith(jobNameOf({ tenant }, ""))) return true;
   const [, node = "", owner = ""] = /^(?:delete|copy) (\S+) (.*)$/s.exec(id) ?? [];

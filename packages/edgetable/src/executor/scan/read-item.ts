@@ -21,7 +21,7 @@ export interface Copy {
   readonly shape: Shape;
   readonly item: Item;
   readonly row: Row;
-  /** Whether the edge's row is made from this one: its source's, of a symmetric edge that of the smaller key. */
+  /** True if the edge's row is made from this copy: the source's copy; for a symmetric edge, the copy with the smaller key. */
   readonly leads: boolean;
   /** The leading copy's key, as text: the same for both. */
   readonly id: string;
@@ -29,7 +29,7 @@ export interface Copy {
   readonly otherKey: Key;
 }
 
-/** What one item of the table is. */
+/** The meaning of one item of the table. */
 export type SeenItem =
   | { readonly kind: "row"; readonly name: string; readonly row: Row }
   | { readonly kind: "copy"; readonly name: string; readonly copy: Copy }
@@ -41,10 +41,10 @@ const without = (row: Row, fields: readonly string[]): Row =>
 
 const ENDS = ["from", "to"];
 
-/** What an edge's row has beside its ends. */
+/** The attributes of an edge's row without its ends. */
 export const withoutEnds = (row: Row): Row => without(row, ENDS);
 
-/** An edge as a load takes it. */
+/** An edge in the form that a load accepts. */
 const edgeRow = (name: string, row: Row, attributes: Row = withoutEnds(row)): Row => ({
   edge: name,
   from: row["from"],
@@ -110,7 +110,7 @@ const likeness = (catalog: Catalog, shape: Shape, item: Item): { readonly score:
   return { score, attribute };
 };
 
-/** The kind that an item of no kind resembles most. */
+/** The most similar kind of an item that is of no kind. */
 export interface NearestKind {
   readonly definition: string;
   /** The first attribute by which it is not of it. */
@@ -151,7 +151,7 @@ export const unknownForm = (catalog: Catalog, item: Item): string => {
   return near ? `it ${near.text}` : "the model has nothing of this form";
 };
 
-/** What an item is, of which the model may know nothing. */
+/** Classifies an item, which the model need not know. */
 export const readItem = (catalog: Catalog, item: Item, options: RowOptions): SeenItem => {
   if (Object.hasOwn(item, "__proto__")) return { kind: "stray", reason: 'it has an attribute "__proto__", which no row can hold' };
   if (isSystemItem(catalog, item)) return { kind: "system" };
@@ -205,7 +205,7 @@ export const joinCopies = (a: Copy, b: Copy): Settled & { readonly kind: "row" }
 interface Reading {
   readonly session: Session;
   readonly consistent: boolean;
-  /** Whether attributes that the model does not know are part of a row. */
+  /** True if rows include attributes that the model does not know. */
   readonly rowOptions: RowOptions;
   readonly context: () => CallContext;
 }

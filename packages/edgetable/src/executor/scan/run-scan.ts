@@ -9,22 +9,22 @@ import { type Copy, driftOf, joinCopies, readItem, settleCopies } from "./read-i
 import { type PageMark, type Places, positionText, readPosition, scanPages, trackPlaces } from "./scan-pages.ts";
 import type { Row } from "../../util/row.ts";
 
-/** How far a scan has come. */
+/** The progress of a scan. */
 export interface ScanReport {
-  /** Items read by the Scan, Edgetable's own included. */
+  /** Number of items read by the Scan, including Edgetable's own. */
   readonly items: number;
-  /** Rows given. */
+  /** Number of rows returned. */
   readonly rows: number;
   /** Unique markers, degree guards, jobs and the cursors' secret, which were left out. */
   readonly system: number;
-  /** Items that gave no row. */
+  /** Number of items that are not rows. */
   readonly stray: number;
-  /** Edges of which a copy is missing, or which a row cannot tell with both their copies. */
+  /** Number of edges with a missing copy, or whose two copies one row cannot represent. */
   readonly uneven: number;
   /** Items with a stored copy that disagrees with their key. Rows contain the key's value. */
   readonly drifted: Drift;
   readonly cost: Cost;
-  /** Goes on from here, given as `from`; rows behind it may come again. Undefined when all was given. */
+  /** The position to pass as `from` to continue; rows after it may be returned again. Undefined if all rows were returned. */
   readonly position: string | undefined;
 }
 
@@ -183,7 +183,7 @@ async function* scanAll(state: State): AsyncGenerator<Row> {
 /**
  * Begins to scan.
  *
- * @throws {cursor.invalid} when `from` is not a position of this table
+ * @throws {cursor.invalid} if `from` is not a position in this table
  */
 export const runScan = (session: Session, settings: ScanSettings): Scanning => {
   const from =

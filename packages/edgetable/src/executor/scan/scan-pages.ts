@@ -3,12 +3,12 @@ import { encodeScan } from "../../requests/encode-direct.ts";
 import type { Item, Key } from "../../transport/operations.ts";
 import type { CallContext, Session } from "../session.ts";
 
-/** Where a scan goes on: everything before it was given. */
+/** The position from which a scan continues. Everything before it was returned. */
 export interface ScanPosition {
   readonly segments: number;
   /** The first segment that was not begun; all before it that are not open are done. */
   readonly begun: number;
-  /** The key after which each open segment goes on; null: from its beginning. */
+  /** The key after which each open segment continues; null for its beginning. */
   readonly open: Readonly<Record<string, Key | null>>;
 }
 
@@ -33,7 +33,7 @@ const parse = (text: string, table: string): ScanPosition | undefined => {
 /**
  * Reads a position.
  *
- * @throws {cursor.invalid} when it is not a position of this table
+ * @throws {cursor.invalid} if it is not a position in this table
  */
 export const readPosition = (text: string, table: string): ScanPosition => {
   const position = parse(text, table);
@@ -63,7 +63,7 @@ export interface Places {
   /** The next segment to read and the key after which it starts; undefined if no segment is left. */
   begin(): { readonly segment: number; readonly start: Key | undefined } | undefined;
   read(segment: number, page: { readonly start: Key | undefined; readonly next: Key | undefined }): PageMark;
-  /** Everything before it was given; undefined when that is the whole table. */
+  /** The position before which everything was returned; undefined if that is the whole table. */
   position(): ScanPosition | undefined;
 }
 
@@ -117,7 +117,7 @@ export interface PageSettings {
   readonly consistent: boolean;
   /** Segments that are read at the same time. */
   readonly concurrency: number;
-  /** What a request brings along; its cost is counted by the caller. */
+  /** The context of a request; the caller counts its cost. */
   readonly context: () => CallContext;
 }
 
