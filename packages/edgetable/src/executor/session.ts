@@ -23,25 +23,25 @@ export const systemEffects: Effects = { now: () => Date.now(), random: () => Mat
 /** Timers fire up to this many milliseconds apart from the clock that set them. */
 export const CLOCK_TOLERANCE = 5;
 
-/** How long a request may wait, for room or for another attempt. */
+/** The limits of a request's waiting, for its turn or for another attempt. */
 export interface Patience {
   readonly signal?: AbortSignal | undefined;
-  /** Time (as `Effects.now` tells it) after which nothing is tried again. */
+  /** Time (as `Effects.now` returns it) after which no attempt is repeated. */
   readonly deadline: number;
 }
 
-/** Edges between a tenant's nodes and other tenants', which a program without a tenant has linked: a tenant's deletion meets them. */
+/** Edges between nodes of a tenant and of others, which a program without a tenant has linked. A tenant's deletion finds them. */
 export interface Crossing {
-  /** How many were passed over. */
+  /** The number of skipped edges. */
   met: number;
   /**
-   * Undefined where they are passed over. Otherwise the partitions that requests may name: those of the edges' items, of the
-   * nodes at their other ends, and of these nodes' counters.
+   * Undefined if they are skipped. Otherwise the partitions that requests may name: those of the edges' items, of the nodes at
+   * their other ends, and of these nodes' counters.
    */
   readonly reach: ReadonlySet<string> | undefined;
 }
 
-/** What one call brings along. */
+/** The context of one call. */
 export interface CallContext extends Patience {
   readonly meter: Meter;
   /** Called before each attempt, with the error of the previous one; false ends the request (law 8). */
@@ -53,25 +53,25 @@ export interface CallContext extends Patience {
   readonly guard?: (() => void) | undefined;
   /** Shown by hooks, reports and errors in place of an input that holds a secret. */
   readonly shown?: unknown;
-  /** True for a request that does not wait for a place among those under way. */
+  /** True for a request that does not wait for others in flight. */
   readonly urgent?: boolean | undefined;
-  /** True if a request must not be repeated after an attempt that may have taken effect: a repeat would add to the first. */
+  /** True if a request must not be repeated after an attempt that may have taken effect, because it would add a second time. */
   readonly once?: boolean | undefined;
   /** The token of the call's transaction. @default a random one for each sending of a plan */
   readonly token?: string | undefined;
-  /** How items that others have stored are read. */
+  /** How items of other programs are read. */
   readonly reading?: ReadingOptions | undefined;
-  /** The only attribute that is needed of a Query's items. */
+  /** The only needed attribute of a Query's items. */
   readonly column?: TextColumn | undefined;
-  /** Seconds since 1970: items that expire earlier are hidden. Undefined where they are shown. */
+  /** Seconds since 1970: items that expire earlier are hidden. Undefined if they are shown. */
   readonly livingAt?: number | undefined;
-  /** Of a tenant's deletion. */
+  /** For a tenant's deletion. */
   readonly crossing?: Crossing | undefined;
 }
 
-/** How requests are repeated. */
+/** How requests are retried. */
 export interface RetryPolicy {
-  /** Attempts for one request, 1 to 100. @default 10 */
+  /** Maximum number of attempts for one request, 1 to 100. @default 10 */
   readonly attempts: number;
   /** Longest wait before the first retry, in milliseconds, 0 to 600,000; it doubles with each. @default 25 */
   readonly baseDelay: number;
@@ -83,7 +83,7 @@ const DEFAULT_RETRY: RetryPolicy = { attempts: 10, baseDelay: 25, maxDelay: 5000
 
 /**
  * Waits a random time before another attempt: at most `baseDelay`, doubled `doublings` times, and never more than `maxDelay`.
- * Gives false, at once, if the deadline leaves no time for it. Full jitter: "Exponential Backoff And Jitter", AWS Architecture
+ * Returns false immediately if the deadline leaves no time for it. Full jitter: "Exponential Backoff And Jitter", AWS Architecture
  * Blog.
  */
 export const backOff = async (
@@ -104,7 +104,7 @@ export const isAmbiguous = (error: unknown): error is EdgetableError => isEdgeta
 /** One request's attempts so far. */
 interface Attempts {
   made: number;
-  /** Whether one of them may have taken effect. */
+  /** True if one of them may have taken effect. */
   ambiguous: boolean;
 }
 
@@ -120,9 +120,9 @@ const repeatableUntil = (input: unknown, since: number): number =>
   (input as { readonly ClientRequestToken?: string }).ClientRequestToken === undefined ? Number.POSITIVE_INFINITY : since + TOKEN_LIFE;
 
 /**
- * Waits for another attempt. Throws the request's error if there is to be none.
+ * Waits for another attempt. Throws the request's error if there is no further attempt.
  *
- * @param until the time after which nothing is sent again that may have taken effect
+ * @param until the time after which a request that may have taken effect is not sent again
  */
 const waitToRetry = async (
   { effects, retry }: { readonly effects: Effects; readonly retry: RetryPolicy },
@@ -155,8 +155,8 @@ const waitToRetry = async (
 /** Admits a limited number of requests at a time, in the order in which they asked. */
 export interface Gate {
   /**
-   * Gives a promise if the request has to wait. It rejects with `execute.timeout` at the deadline and with
-   * `execute.aborted` at the signal; requests behind it move up.
+   * Returns a promise if the request has to wait. It rejects with `execute.timeout` at the deadline and with `execute.aborted` at
+   * the signal; requests behind it move up.
    */
   enter(operation: Operation, patience: Patience): Promise<void> | undefined;
   leave(): void;
@@ -171,7 +171,7 @@ interface Waiting {
   gone: boolean;
 }
 
-// The longest that a timer of Node can wait.
+// The longest time that a timer of Node can wait, in milliseconds.
 const LONGEST_SLEEP = 2 ** 31 - 1;
 
 // Not an Error: nothing awaits the sleep, so a stack trace would be wasted.
@@ -182,7 +182,7 @@ export const limitConcurrency = (limit: number, effects: Effects): Gate => {
   const queue: Waiting[] = [];
   let running = 0;
   let waiting = 0;
-  // One timer for all requests that wait, set to the earliest deadline: a timer for each would cost half of a call.
+  // One timer for all waiting requests, set to the earliest deadline. A timer for each would take half of a call's time.
   let alarm: { readonly due: number; readonly off: AbortController } | undefined;
 
   const removeFromQueue = (one: Waiting): void => {
@@ -225,7 +225,7 @@ export const limitConcurrency = (limit: number, effects: Effects): Gate => {
           ),
         );
     }
-    // A sleep that ended early is a test's: it would end early again.
+    // Only a test's sleep ends early, and it would end early again.
     if (waiting > 0 && now >= rung.due) setAlarm(next);
   };
 
@@ -257,18 +257,18 @@ export const limitConcurrency = (limit: number, effects: Effects): Gate => {
   };
 };
 
-/** One open connection to a table: everything that the executor needs, and nothing of a single call. */
+/** One open connection to a table: everything that the executor needs, without the context of a single call. */
 export interface Session {
   readonly catalog: Catalog;
-  /** Of a tenant's connection: the id fields whose values all nodes that it reads have. */
+  /** For a tenant's connection: the id fields and their values, which all nodes that it reads have. */
   readonly tenant?: Row | undefined;
   readonly effects: Effects;
   /** The maximum number of requests in flight. */
   readonly concurrency: number;
   /**
-   * Sends a request until it is answered, with jittered exponential backoff inside the deadline. An
-   * error after several attempts carries `details.attempts`, and one that follows an attempt which may
-   * have taken effect `details.afterAmbiguity`. A failed condition is an answer, too: its request is recorded as answered.
+   * Sends a request until it is answered, with jittered exponential backoff within the deadline. An error after several attempts
+   * carries `details.attempts`, and one that follows an attempt which may have taken effect `details.afterAmbiguity`. A failed
+   * condition is an answer, too: its request is recorded as answered.
    *
    * @param notesRefusals whether the caller records such a request, because it knows what DynamoDB charges for it
    */
