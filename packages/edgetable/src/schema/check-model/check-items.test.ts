@@ -96,7 +96,7 @@ describe("items", () => {
           ),
           rule: "setting",
           place: `edges.joins.${String(setting)}`,
-          says: ['the partition of each "team" (TEAMS)', 'does not tell "teamId"'],
+          says: ['the partition of each "team" (TEAMS)', 'does not distinguish every "teamId"'],
         } as const,
       ]),
     ),
