@@ -204,12 +204,11 @@ export const bindQuery = (catalog: Catalog, step: QueryStep, { binding, livingAt
   }
   const { ttl } = catalog;
   // An item without the attribute, or with a value that is not a number, never expires.
-  if (livingAt !== undefined && ttl !== undefined && step.shapes.some((id) => mayExpire(catalog, catalog.shapesById[id]!))) {
-    // DynamoDB refuses a filter by what a global index does not project.
-    if (projectedBy(catalog, step)?.has(ttl) !== false) {
-      values[NOW] = { N: String(livingAt) };
-      filter += `${filter && " AND "}NOT (${nameIn(names, ttl, "#ttl")} < ${NOW})`;
-    }
+  const mayHaveExpired = livingAt !== undefined && step.shapes.some((id) => mayExpire(catalog, catalog.shapesById[id]!));
+  // DynamoDB refuses a filter by an attribute that a global index does not project.
+  if (mayHaveExpired && ttl !== undefined && projectedBy(catalog, step)?.has(ttl) !== false) {
+    values[NOW] = { N: String(livingAt) };
+    filter += `${filter && " AND "}NOT (${nameIn(names, ttl, "#ttl")} < ${NOW})`;
   }
   const selected = readAttributes(catalog, step)?.map((attribute) => placeholders.name(attribute));
   const { ExpressionAttributeNames, ExpressionAttributeValues } = placeholders.fields;
