@@ -114,6 +114,28 @@ export const air = defineGraph({
     expect(await row("follows", "from.tail=N1", "to.tail=N2")).toEqual({ from: { tail: "N1" }, to: { tail: "N2" }, delay: null });
   });
 
+  test("an empty cell is no null of which the schema makes a value", async () => {
+    const schema = "z.object({ tail: z.string(), speed: z.coerce.number(), built: z.coerce.date(), late: z.int().nullable() })";
+    const model = `import { defineGraph, node } from "edgetable";
+import { z } from "zod";
+export const air = defineGraph({ table: "Coerced", nodes: { plane: node({ key: "PLANE#{tail}", schema: ${schema}, dates: ["built"] }) } });`;
+    folder.write("coerced.ts", model);
+    await edgetable(["table", "create", "--model", "coerced.ts"]);
+    folder.write("coerced.csv", "tail,speed,built,late\nN1,,2024-01-02,\nN2,105,,\nN3,105,2024-01-02,\n");
+    const { code, err } = await edgetable(["load", "coerced.csv", "--node", "plane", "--model", "coerced.ts"]);
+    expect({ code, lines: err.trim().split("\n").toSorted() }).toEqual({
+      code: 1,
+      lines: [
+        expect.stringMatching(/^coerced\.csv line 2: speed is missing/),
+        expect.stringMatching(/^coerced\.csv line 3: built is missing/),
+      ],
+    });
+    const stored = await Promise.all(
+      ["N1", "N2", "N3"].map((tail) => edgetable(["get", "plane", tail, "--model", "coerced.ts", "--json"])),
+    );
+    expect(stored.map(({ out }) => JSON.parse(out) as unknown)).toMatchObject([null, null, { speed: 105, late: null }]);
+  });
+
   test("a file in another encoding is refused, whatever its format", async () => {
     const files = { "latin.csv": "studentId,name\nS1,Zoé\n", "latin.ndjson": '{"node":"student","row":{"studentId":"S1","name":"Zoé"}}\n' };
     for (const [name, text] of Object.entries({ ...files, "latin.json": `[${files["latin.ndjson"]}]` })) {

@@ -45,7 +45,7 @@ export type Texts = "all" | "dates" | ReadonlySet<string>;
 /**
  * Converts the texts and bigints of a row to the types that the schema accepts. Values that fit in no reading stay unchanged.
  *
- * @param nullable attributes that the row lacks and that are null where the schema requires them and accepts null
+ * @param nullable attributes that the row lacks. They become null if the schema requires them and null is one of their values
  */
 export type Fitter = (row: Row, texts: Texts, nullable?: readonly string[]) => Promise<Row>;
 
@@ -78,6 +78,7 @@ export const createFitter = (schema: StandardSchema | undefined): Fitter => {
     if (!schema || (typeof texts !== "string" && texts.size === 0)) return row;
     const mayConvert = (field: string): boolean => typeof texts === "string" || texts.has(field);
     const fitted: Record<string, unknown> = { ...row };
+    const nulls: string[] = [];
     const accepts = async (field: string, value: unknown): Promise<boolean> =>
       !(await problemsOf(schema, { ...fitted, [field]: value })).has(field);
     for (const [field, reading] of learnt) {
@@ -87,7 +88,10 @@ export const createFitter = (schema: StandardSchema | undefined): Fitter => {
     for (const field of (await problemsOf(schema, fitted)).keys()) {
       const text = row[field];
       if (text !== undefined) fitted[field] = text;
-      else if (nullable.includes(field) && (await accepts(field, null))) fitted[field] = null;
+      else if (nullable.includes(field) && (await accepts(field, null))) {
+        fitted[field] = null;
+        nulls.push(field);
+      }
       if (typeof text === "bigint" || typeof text === "object") {
         // DynamoDB has one number type: the number 1e21 is read, and dumped, as a bigint. JSON has no sets.
         for (const form of [toNumbers(text), asSet(text)]) {
@@ -105,6 +109,11 @@ export const createFitter = (schema: StandardSchema | undefined): Fitter => {
         learnt.set(field, reading);
         break;
       }
+    }
+    if (nulls.length > 0) {
+      // A schema that coerces accepts null, and makes 0 or a day of 1970 of it.
+      const made = await schema["~standard"].validate(fitted);
+      if (!made.issues) for (const field of nulls) if ((made.value as Row)[field] !== null) delete fitted[field];
     }
     return fitted;
   };

@@ -76,12 +76,13 @@ export const attributeReader = ({ schema }: AnyNode): ((name: string, text: stri
   };
 };
 
-/** Null, as an empty cell of an attribute that the schema requires and that may be null; undefined for any other attribute. */
-export const readEmpty = async ({ schema }: AnyNode, name: string): Promise<{ readonly made: unknown } | undefined> => {
+/** True if an empty cell means null: the schema requires the attribute, and null is one of its values. */
+export const isNullIfEmpty = async ({ schema }: AnyNode, name: string): Promise<boolean> => {
   const standard = schema as StandardSchema | undefined;
-  if ("made" in (await judge(standard, name, undefined))) return undefined;
+  if ("made" in (await judge(standard, name, undefined))) return false;
   const judged = await judge(standard, name, null);
-  return "made" in judged ? judged : undefined;
+  // A schema that coerces accepts null, and makes 0 or a day of 1970 of it.
+  return "made" in judged && judged.made === null;
 };
 
 /** The faults that a schema finds in a whole row, by attribute. */

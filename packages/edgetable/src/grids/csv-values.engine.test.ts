@@ -172,3 +172,31 @@ test("an empty cell is null where the schema requires the attribute and accepts 
   expect(await grid.importCsv(readCsv(csv))).toMatchObject({ created: 1, unfit: 0 });
   expect(await db.flight.get({ id: "1" })).toEqual({ id: "1", carrier: "UA", delay: null, from: "EWR" });
 });
+
+test("an empty cell is no null of which the schema makes a value", async () => {
+  const flight = node({
+    key: "FLIGHT#{id}",
+    schema: z.object({ id: text, carrier: text, delay: z.coerce.number(), day: z.coerce.date() }),
+    dates: ["day"],
+    fields: { of: "airline" },
+  });
+  const airline = node({ key: "AIRLINE#{carrier}", schema: z.object({ carrier: text }) });
+  const graph = defineGraph({ table: engine.freshTableName("csv-coerced"), nodes: { airline, flight } });
+  const db = graph.connect({ transport: engine.transport });
+  await db.table.create();
+  await db.airline.create({ carrier: "UA" }).orThrow();
+  const row = { id: "1", carrier: "UA", delay: 7, day: new Date("2024-01-02") };
+  await db.flight.create(row).orThrow();
+  const grid = db.flight.grid({ carrier: "UA" });
+  const file = (id: string) => [
+    ["id", "delay", "day"],
+    [id, "", ""],
+  ];
+  const misfits = [
+    { field: "delay", problem: "missing" },
+    { field: "day", problem: "missing" },
+  ];
+  await expect(grid.importCsv(file("2"))).rejects.toMatchObject({ code: "grid.unfitRows", details: { misfits } });
+  await expect(grid.importCsv(file("1"), { empty: "remove" })).rejects.toMatchObject({ code: "grid.unfitRows" });
+  expect(await db.flight.get({ id: "1" })).toEqual(row);
+});

@@ -10,7 +10,7 @@ import { keyOf } from "../requests/encode-item.ts";
 import type { OptionChecks } from "../util/check-options.ts";
 import { jsonText } from "../util/json-text.ts";
 import type { Row } from "../util/row.ts";
-import { attributeReader, cellText, faultsIn, readEmpty } from "./csv-cells.ts";
+import { attributeReader, cellText, faultsIn, isNullIfEmpty } from "./csv-cells.ts";
 import {
   fieldOf,
   inferType,
@@ -172,11 +172,10 @@ const readRecord = async (
         if (text.trim() !== String(parent[name]) && text !== "")
           misfit("parent", `${name} is ${shown(text)}, and the parent's is ${jsonText(parent[name])}`);
       } else if (text === "") {
-        const none = await readEmpty(node.definition, name);
         if (node.idFields.includes(name)) misfit("id", `it has no ${name}, which names the row`);
-        else if (none) {
+        else if (await isNullIfEmpty(node.definition, name)) {
           attributes[name] = null;
-          made[name] = none.made;
+          made[name] = null;
           emptied.push(name);
         } else if (options.empty === "remove") removed.push(name);
       } else {
