@@ -1,4 +1,5 @@
 import type { CsvExportOptions } from "../client/csv-types.ts";
+import { isEdgetableError } from "../errors/edgetable-error.ts";
 import type { AnyNode } from "../schema/definition.ts";
 import { validate } from "../schema/check-values.ts";
 import { attributeSchemas, type SchemaIssue, type StandardSchema } from "../schema/standard-schema.ts";
@@ -79,10 +80,16 @@ export const attributeReader = ({ schema }: AnyNode): ((name: string, text: stri
 /** True if an empty cell means null: the schema requires the attribute, and null is one of its values. */
 export const isNullIfEmpty = async ({ schema }: AnyNode, name: string): Promise<boolean> => {
   const standard = schema as StandardSchema | undefined;
-  if ("made" in (await judge(standard, name, undefined))) return false;
-  const judged = await judge(standard, name, null);
-  // A schema that coerces accepts null, and makes 0 or a day of 1970 of it.
-  return "made" in judged && judged.made === null;
+  try {
+    if ("made" in (await judge(standard, name, undefined))) return false;
+    const judged = await judge(standard, name, null);
+    // A schema that coerces accepts null, and makes 0 or a day of 1970 of it.
+    return "made" in judged && judged.made === null;
+  } catch (error) {
+    // A schema that throws for a missing value does not say whether it takes null.
+    if (isEdgetableError(error, "schema.failed")) return false;
+    throw error;
+  }
 };
 
 /** The faults that a schema finds in a whole row, by attribute. */

@@ -200,3 +200,24 @@ test("an empty cell is no null of which the schema makes a value", async () => {
   await expect(grid.importCsv(file("1"), { empty: "remove" })).rejects.toMatchObject({ code: "grid.unfitRows" });
   expect(await db.flight.get({ id: "1" })).toEqual(row);
 });
+
+test("an empty cell of an attribute whose schema throws where the value is missing is no value", async () => {
+  const flight = node({
+    key: "FLIGHT#{id}",
+    schema: z.object({ id: text, carrier: text, gate: z.preprocess((gate) => (gate as string).trim(), text) }),
+    fields: { of: "airline" },
+  });
+  const airline = node({ key: "AIRLINE#{carrier}", schema: z.object({ carrier: text }) });
+  const db = defineGraph({ table: engine.freshTableName("csv-throws"), nodes: { airline, flight } }).connect({
+    transport: engine.transport,
+  });
+  await db.table.create();
+  await db.airline.create({ carrier: "UA" }).orThrow();
+  await db.flight.create({ id: "1", carrier: "UA", gate: "A" }).orThrow();
+  const file = [
+    ["id", "gate"],
+    ["1", ""],
+  ];
+  expect(await db.flight.grid({ carrier: "UA" }).importCsv(file)).toMatchObject({ changed: 1, unfit: 0 });
+  expect(await db.flight.get({ id: "1" })).toEqual({ id: "1", carrier: "UA", gate: "A" });
+});
