@@ -369,3 +369,41 @@ test("parts are read by an index whose condition the call fulfils", async () => 
     await expect(async () => of(where)).rejects.toThrow("its keys have a condition (when)");
   expect(await of({ state: "open" })).toEqual(["0"]);
 });
+
+test("parts that an index of all finds are read there, whatever their filter implies", async () => {
+  const db = defineGraph({
+    table: engine.freshTableName("whenAll"),
+    nodes: { team: node({ key: "TEAM#{id}", schema: z.object({ id: text }) }) },
+    parts: { task: part({ of: "team", key: "TASK#{no}", schema: z.object({ no: text, state: text, at: text }) }) },
+    layout: {
+      partitionKey: "PK",
+      sortKey: "SK",
+      indexes: {
+        GSI1: { partitionKey: "GSI1PK", sortKey: "GSI1SK", projection: ["state"] },
+        GSI2: { partitionKey: "GSI2PK", sortKey: "GSI2SK" },
+      },
+      nodes: { team: { keys: { SK: "TEAM" } } },
+      parts: {
+        task: {
+          keys: {
+            PK: "TASK#{id}#{no}",
+            SK: "TASK",
+            GSI1PK: "OPEN#{id}",
+            GSI1SK: "{state}#{no}",
+            GSI2PK: "TASKS#{id}",
+            GSI2SK: "{no}",
+          },
+          when: { GSI1PK: { state: ["open", "waiting"] } },
+        },
+      },
+    },
+  }).connect({ transport: engine.transport });
+  await db.table.create();
+  await db.team.create({ id: "t" }).orThrow();
+  const rows = ["waiting", "open", "done"].map((state, at) => ({ no: `${at}`, state, at: "2026" }));
+  for (const row of rows) await db.task.create({ id: "t" }, row).orThrow();
+  const tasks = db.team({ id: "t" }).parts("task");
+  const open = await tasks.where({ state: { in: ["open", "waiting"] } }).all();
+  expect(open).toEqual(rows.slice(0, 2).map((row) => ({ id: "t", ...row })));
+  expect(await tasks.where({ state: "open", at: "2026" }).count()).toBe(1);
+});

@@ -181,8 +181,10 @@ const partChoices = (catalog: Catalog, parts: Parts, { known, ranged }: GivenFie
   const { shape, name } = entry;
   const ids = defined(catalog.nodes[shape.from ?? ""], "owner").idFields;
   const present = new Set([...known, ...ranged, ...(parts.present ?? [])]);
-  const asked = { sets: [[shape]], known: new Set(ids), anchor: ids, consistent: false, index: undefined, present, implied: parts.implied };
-  const [first] = accessPaths(catalog, asked);
+  const { implied } = parts;
+  const asked = { sets: [[shape]], known: new Set(ids), anchor: ids, consistent: false, index: undefined, present };
+  // An index with a condition may order them in another way, and have fewer attributes, than one of all parts.
+  const first = accessPaths(catalog, asked)[0] ?? accessPaths(catalog, { ...asked, implied })[0];
   const what = `parts("${name}") of "${shape.from}"`;
   if (!first) {
     const [lacking] = accessPaths(catalog, { ...asked, implied: "all" });
@@ -202,7 +204,7 @@ const partChoices = (catalog: Catalog, parts: Parts, { known, ranged }: GivenFie
     );
   }
   const { index } = first;
-  const path = pathOn(catalog, { index, shapes: [shape], known: new Set([...ids, ...known]), implied: parts.implied });
+  const path = pathOn(catalog, { index, shapes: [shape], known: new Set([...ids, ...known]), implied });
   return [{ ...priced(catalog, defined(path, "path to parts"), assumedParts(entry)), bytes: shape.bytes }];
 };
 
