@@ -140,6 +140,30 @@ test("a search by a list beside an equality, where the model does not say how ma
   expect(sent.slice(1).reduce((sum, { readUnits }) => sum + readUnits, 0)).toBeLessThan(6);
 });
 
+test("a list leaves a search in the index that finds it best without a range, with all attributes", async () => {
+  const words = defineGraph({
+    table: engine.freshTableName("partial"),
+    nodes: {
+      word: node({
+        key: "WORD#{id}",
+        schema: z.object({ id: z.string(), pos: z.string(), count: z.int(), mark: z.string() }),
+        // Few words of a kind, so that one Query costs less than one for each value.
+        expect: { rowsPerValue: { pos: 2 } },
+      }),
+    },
+    indexes: {
+      byPos: { entries: { word: "pos" } },
+      byPosAndCount: { entries: { word: ["pos", "count:number"] }, projection: "KEYS_ONLY" },
+    },
+  }).connect({ transport: engine.transport });
+  await words.table.create();
+  const row = (count: number) => ({ id: `w${count}`, pos: "v", count, mark: count > 2 ? "high" : "low" });
+  for (const count of [1, 2, 3]) await words.word.create(row(count)).orThrow();
+  const found = words.find("word").where({ pos: "v", count: { in: [3, 1] } });
+  expect(await found.rows()).toEqual([row(1), row(3)]);
+  expect(await found.where({ mark: "high" }).rows()).toEqual([row(3)]);
+});
+
 const lists: readonly (readonly unknown[])[] = [
   ["2", "3"],
   [2, 3],

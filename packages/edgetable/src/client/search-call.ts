@@ -146,10 +146,24 @@ const listsFilling = (driver: Driver, state: SearchState, want: SearchWant): rea
   return lists;
 };
 
+/** The indexes of a plan that do not project all attributes. */
+const partialIndexes = ({ catalog: { indexes } }: Driver, { plan: { sources } }: PlannedSearch): readonly (string | undefined)[] =>
+  indexes
+    .filter(({ name, projection }) => projection !== "ALL" && sources.some((step) => step.kind === "query" && step.index === name))
+    .map(({ name }) => name);
+
+/** A search with the ranges of its lists; the search as it is if the ranges lead to an index with fewer attributes. */
+const inRanges = (driver: Driver, way: PlannedSearch, { state, want }: { readonly state: SearchState; readonly want: SearchWant }) => {
+  const ranged = attempt(() => planned(driver, { state: { ...state, ...withRanges(driver.catalog, state.kinds, state) }, want }));
+  if (ranged instanceof EdgetableError) return way;
+  const known = partialIndexes(driver, way);
+  return partialIndexes(driver, ranged).every((name) => known.includes(name)) ? ranged : way;
+};
+
 /**
  * Plans a search. If an index has the values of a list (`in`) in its keys, the search is one Query for each value, merged. If
  * another condition finds the rows at a lower predicted price, the list filters these rows; if a sort key contains its values, the
- * Query reads only from the least to the greatest. If only several lists together fill a key, the search is one Query for each
+ * Query reads only from the least to the greatest, unless that takes an index with fewer attributes. If only several lists together fill a key, the search is one Query for each
  * combination of their values.
  *
  * @throws {plan.noIndex} if no index serves the search
@@ -185,7 +199,7 @@ const planSearch = (driver: Driver, state: SearchState, want: SearchWant): Plann
   const [best] = ways.map((way) => ({ way, units: unitsOf(way) })).toSorted((a, b) => a.units - b.units);
   if (!best) throw defined(whole instanceof EdgetableError ? whole : undefined, "why no index serves a search");
   const { way } = best;
-  if (way === whole) return planned(driver, { state: { ...state, ...withRanges(driver.catalog, state.kinds, state) }, want });
+  if (way === whole) return inRanges(driver, way, { state, want });
   const lanes = lanesOf(driver.catalog, way);
   if (lanes > MAX_LANES) throw tooManyLanes(lanes, way.plan.sources.length);
   return way;
