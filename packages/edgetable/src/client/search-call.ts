@@ -162,9 +162,9 @@ const inRanges = (driver: Driver, way: PlannedSearch, { state, want }: { readonl
 
 /**
  * Plans a search. If an index has the values of a list (`in`) in its keys, the search is one Query for each value, merged. If
- * another condition finds the rows at a lower predicted price, the list filters these rows; if a sort key contains its values, the
- * Query reads only from the least to the greatest, unless that takes an index with fewer attributes. If only several lists together fill a key, the search is one Query for each
- * combination of their values.
+ * another condition finds the rows at a lower predicted price, the list filters these rows. If a sort key contains its values, the
+ * Query then reads only from the least to the greatest, unless that takes an index with fewer attributes. If only several lists
+ * together fill a key, the search is one Query for each combination of their values.
  *
  * @throws {plan.noIndex} if no index serves the search
  * @throws {plan.unsupported} if values times shards are more than 1,000
