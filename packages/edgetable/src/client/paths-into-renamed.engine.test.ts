@@ -115,3 +115,41 @@ test.each(["old", "new"] as const)(
     expect(await db.at.get(id, id)).toMatchObject({ home: { city: "Rome" }, origin: rome });
   },
 );
+
+test.each([
+  ["old", "old"],
+  ["old", "new"],
+  ["new", "old"],
+  ["new", "new"],
+] as const)(
+  "a change within a renamed attribute, written in its %s form and held in its %s form, keeps all digits",
+  async (stored, held) => {
+    const table = engine.freshTableName("renamed-digits");
+    const connect = (form: "old" | "new") =>
+      defineGraph({
+        table,
+        nodes: {
+          person: node({
+            key: "P#{id}",
+            schema: z.object({ id: text, home: home.extend({ size: z.number() }) }),
+            renamed: renamedHome(form),
+          }),
+        },
+        parts: { room: part({ of: "person", key: "R#{room}", schema: z.object({ room: text }), copies: ["home"] }) },
+      }).connect({ transport: engine.transport });
+    const [db, holder] = [connect(stored), connect(held)];
+    await db.table.create();
+    const id = { id: "1" };
+    await holder.person.create({ ...id, home: { city: "Oslo", size: 0.3 } }).orThrow();
+    const size = "0.30000000000000000001";
+    const all = async () => (await engine.transport.send("Scan", { TableName: table })).Items ?? [];
+    const attribute = held === "old" ? "address" : "home";
+    const item = (await all()).find((one) => attribute in one);
+    const exactly = { M: { city: { S: "Oslo" }, size: { N: size } } };
+    await engine.transport.send("PutItem", { TableName: table, Item: { ...item, [attribute]: exactly } });
+    await db.room.create(id, { room: "r" }).orThrow();
+    await db.person.update(id, { set: { "home.city": "Rome" } }).orThrow();
+    const homes = (await all()).flatMap((one) => one["address"] ?? one["home"] ?? []);
+    expect(homes).toEqual(Array.from({ length: 2 }, () => ({ M: { city: { S: "Rome" }, size: { N: size } } })));
+  },
+);

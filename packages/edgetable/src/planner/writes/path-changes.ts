@@ -142,8 +142,11 @@ export const pathRules: PathRules = {
   },
   keepDigits: (shape, set, { paths, image }) => {
     for (const field of new Set(paths.map(({ steps }) => steps[0]))) {
-      const attribute = field in (shape.former ?? {}) ? undefined : attributeOf(shape, field);
-      const stored = attribute === undefined ? undefined : own(image, attribute);
+      const former = shape.former?.[field];
+      const attribute = former?.retyping ? undefined : attributeOf(shape, field);
+      // Of a renamed attribute, the item may hold either form, and the old one is newer.
+      const places = former ? [former.old, former.now] : [attribute ?? field];
+      const stored = own(image, places.find((name) => Object.hasOwn(image, name)) ?? "");
       if (attribute === undefined || !stored || !(attribute in set)) continue;
       const mine = paths.filter(({ steps }) => steps[0] === field);
       const value = applyAll({ [field]: decodeExactly(stored) }, mine, changedExactly)[field];

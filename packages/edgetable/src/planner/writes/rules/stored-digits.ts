@@ -35,8 +35,8 @@ const changedDigits =
     if (!isChanged(changes, field)) return stored;
     const sum = sumsOf({ shape, changes }, image)[field];
     if (sum !== undefined) return { N: sum };
-    // Of an attribute that is renamed or retyped, the item may hold another form.
-    const attribute = field in (shape.former ?? {}) ? undefined : attributeOf(shape, field);
+    // Of an attribute that is retyped, the item may hold values of another type.
+    const attribute = shape.former?.[field]?.retyping ? undefined : attributeOf(shape, field);
     if (!stored || attribute === undefined || !changes.paths?.some(({ steps }) => steps[0] === field)) return undefined;
     const set = { [attribute]: stored };
     pathRules().keepDigits(shape, set, { paths: changes.paths, image });
