@@ -28,7 +28,10 @@ export interface ItemExpectation<Attribute extends string = string> {
    * values of the levels above it. @default 10
    */
   readonly rowsPerValue?: { readonly [Name in Attribute]?: number };
-  /** Number of items that a range of an attribute finds (`gte`, `between` and so on), 1 or more. @default a third of the items */
+  /**
+   * Number of items that a range of an attribute finds (`gte`, `between`, `beginsWith` and so on), 1 or more. @default a third of the
+   * items that share the values given with it
+   */
   readonly rowsPerRange?: { readonly [Name in Attribute]?: number };
 }
 
