@@ -94,6 +94,17 @@ export const graphChecks = [
     },
   },
   {
+    name: "a search for a node says that there is none, also if nothing was read",
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      const none = { rows: [], scanned: 0, cost: { requests: 1, readUnits: 0.5 } };
+      await page.route("**/api/rows?*", (route) => route.fulfill({ json: none }));
+      await open("/graph?type=teacher");
+      await page.getByRole("list", { name: "Nodes of teacher" }).getByText("None found.").waitFor();
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "the graph: an edge without direction is one edge, from whichever end it is read",
     writes: true,
     run: async ({ openPage }) => {

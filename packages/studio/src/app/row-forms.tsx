@@ -122,7 +122,7 @@ export const NodeSearch = ({
             </button>
           </li>
         ))}
-        {pages.count === 0 && pages.scanned > 0 ? <NoneYet pages={pages} /> : null}
+        {pages.count === 0 && (pages.isComplete || pages.scanned > 0) ? <NoneYet pages={pages} /> : null}
       </ul>
     </div>
   );
