@@ -382,4 +382,37 @@ export const attackChecks = [
       deepEqual(problems, []);
     },
   },
+  {
+    name: "what was typed in the panel of a node is not shown for a node of another type with the same id",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      const id = { id: "1" };
+      await page.route("**/api/items?*", async (route) => {
+        const two = [];
+        for (const partition of ["STUDENT#S001", "TEACHER#T1"]) {
+          const url = new URL(`/api/items?${new URLSearchParams({ partition })}`, route.request().url()).href;
+          const { items } = await (await route.fetch({ url })).json();
+          two.push({ ...items.find(({ kind }) => kind === "node"), id });
+        }
+        await route.fulfill({ json: { items: two, scanned: 2, cost: { requests: 1, readUnits: 0.5 } } });
+      });
+      await page.route("**/api/node?*", async (route) => {
+        const type = new URL(route.request().url()).searchParams.get("type");
+        await route.fulfill({ json: { type, id, partition: "", row: { [`${type}Id`]: "1", name: type } } });
+      });
+      await open("/table");
+      const form = page.getByRole("region", { name: "Change" });
+      await page.locator(".cells").first().click();
+      await form.getByLabel("email").waitFor();
+      await form.getByLabel("name").fill("typed");
+      await page.locator(".cells").nth(1).click();
+      await form.getByLabel("office").waitFor();
+      equal(await form.getByLabel("name").inputValue(), "teacher");
+      await page.locator(".cells").first().click();
+      await form.getByLabel("email").waitFor();
+      equal(await form.getByLabel("name").inputValue(), "typed");
+      deepEqual(problems, []);
+    },
+  },
 ];

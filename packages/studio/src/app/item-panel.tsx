@@ -158,7 +158,7 @@ export const ItemPanel = ({
         {writes && changed ? (
           <Suspense>
             {item.kind === "node" && item.id ? (
-              <NodeTools key={JSON.stringify(item.id)} type={item.name} id={item.id} changed={changed} />
+              <NodeTools key={JSON.stringify([item.name, item.id])} type={item.name} id={item.id} changed={changed} />
             ) : item.kind === "edge" || item.kind === "part" ? (
               <MemberTools key={itemKey} kind={item.kind} type={item.name} itemKey={itemKey} changed={changed} />
             ) : null}
