@@ -251,6 +251,33 @@ export const attackChecks = [
     },
   },
   {
+    name: "a row shows a change that a studio tells which was started again, and counts its changes from 1",
+    writes: true,
+    run: async ({ openPage }) => {
+      const { page, open, problems } = await openPage();
+      const told = [7, 1];
+      let items;
+      await page.route("**/api/items?*", async (route) => {
+        const answer = await (await route.fetch()).json();
+        ({ items } = answer);
+        await route.fulfill({ json: answer });
+      });
+      const office = page.locator(".cells .field").filter({ hasText: "office" });
+      await page.route("**/api/live?*", async (route) => {
+        await office.waitFor();
+        const number = told.shift();
+        if (number === undefined) return;
+        if (number === 1) await office.getByText("change 7", { exact: true }).waitFor();
+        const item = { ...items[0], item: { ...items[0].item, office: { S: `change ${number}` } } };
+        const change = { number, time: Date.now(), kind: "modify", item, changed: ["office"], was: {} };
+        await route.fulfill({ json: { changes: [change], last: number } });
+      });
+      await open("/table?partition=TEACHER%23T1&types=teacher");
+      await office.getByText("change 1", { exact: true }).waitFor();
+      deepEqual(problems, []);
+    },
+  },
+  {
     name: "a file in another encoding is refused, an import that is cancelled ends, and a row of many quotes is changed",
     writes: true,
     run: async ({ openPage }) => {

@@ -361,12 +361,12 @@ export const TableView = ({ query }: { readonly query: Query }): ReactNode => {
   const tableKeys = useMemo(() => [table?.partitionKey ?? "pk", ...(table?.sortKey === undefined ? [] : [table.sortKey])], [table]);
   const marks = useMarks();
   const { item: id, index: name, partition, types } = query;
-  const newest = marks.changes[0]?.number;
+  const [newest] = marks.changes;
   /** The newest change that is in each list: items that are read later are as they are stored then. */
-  const shown = useRef(new WeakMap<ItemPages, number>());
+  const shown = useRef(new WeakMap<ItemPages, WireChange>());
   const [pages, again] = usePages(JSON.stringify([name, partition, types, partitionKeys]), () => {
     const opened = openItemPages({ index: name, partition, types }, partitionKeys);
-    shown.current.set(opened, newest ?? 0);
+    if (newest) shown.current.set(opened, newest);
     return opened;
   });
   // The newest change of each item; a row of the table itself shows what is stored now.
@@ -376,9 +376,10 @@ export const TableView = ({ query }: { readonly query: Query }): ReactNode => {
   );
   useEffect(() => {
     if (index?.name !== undefined) return;
-    const last = shown.current.get(pages) ?? 0;
-    shown.current.set(pages, newest ?? last);
-    for (const { kind, item } of marks.changes.filter(({ number }) => number > last).toReversed()) {
+    // By its place, because a studio that is started again counts its changes from 1.
+    const last = marks.changes.findIndex((change) => change === shown.current.get(pages));
+    if (newest) shown.current.set(pages, newest);
+    for (const { kind, item } of marks.changes.slice(0, last < 0 ? undefined : last).toReversed()) {
       const isIt = (row: TableRow): boolean => idOf(row.item, tableKeys) === idOf(item, tableKeys);
       const row = kind === "modify" ? pages.held(isIt) : undefined;
       if (row) pages.replace(isIt, { ...row, item });
