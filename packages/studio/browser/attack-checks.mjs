@@ -230,9 +230,12 @@ export const attackChecks = [
       const { page, open, problems } = await openPage();
       // One change of the office is told; a later one is not, as if the page had been out of view.
       let told = false;
+      const office = page.locator(".cells .field").filter({ hasText: "office" });
       await page.route("**/api/live?*", async (route) => {
         if (told) return;
         told = true;
+        // A change that is told before the items were read is in them.
+        await office.waitFor();
         const { items } = await (
           await page.request.get(new URL("/api/items?partition=TEACHER%23T1&types=teacher", page.url()).href)
         ).json();
@@ -241,7 +244,6 @@ export const attackChecks = [
         await route.fulfill({ json: { changes: [change], last: 1 } });
       });
       await open("/table?partition=TEACHER%23T1&types=teacher");
-      const office = page.locator(".cells .field").filter({ hasText: "office" });
       await office.getByText("seen", { exact: true }).waitFor();
       const body = { type: "teacher", id: { teacherId: "T1" }, set: { office: { text: "stored" } }, was: { office: "B 210" } };
       deepEqual((await write(page, "rows/change", body)).ok, true);
