@@ -92,8 +92,11 @@ export const startDemo = async (students = 120, { writes = false, projects = fal
   writeFileSync(data, JSON.stringify(collegeRows(students)));
   const running = [];
   const stop = async () => {
-    for (const one of running.reverse()) await one.stop();
+    const problems = [];
+    // One that does not end must not keep the others alive.
+    for (const one of running.reverse()) await one.stop().catch((error) => problems.push(error));
     rmSync(folder, { recursive: true, force: true });
+    if (problems.length > 0) throw problems[0];
   };
   try {
     const engine = await start(["dev", "--memory", "--data", data]);
@@ -117,7 +120,7 @@ export const startDemo = async (students = 120, { writes = false, projects = fal
     };
     return { link: studio.ready.link, endpoint, consume, stopEngine: engine.stop, startEngine, stop };
   } catch (error) {
-    await stop();
+    await stop().catch(() => undefined);
     throw error;
   }
 };
