@@ -19,7 +19,7 @@ import { lowerCollection } from "../lower-collection.ts";
 import { planRead } from "../plan.ts";
 import { planWrites } from "./plan-write.ts";
 import { allEdges, consistentIfPossible, degreeGuards } from "./rules/degree-guards.ts";
-import { refuseUnstored } from "./rules/unstored-nodes.ts";
+import { refuseUnstored } from "./rules/found-nodes.ts";
 import { type CascadeEnd, cascadeEnds, cascades, partsOf } from "./rules/required-nodes.ts";
 import {
   contribute,

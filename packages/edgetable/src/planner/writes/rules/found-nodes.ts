@@ -3,7 +3,7 @@ import type { LogicalWrite } from "../../../ir/logical-write.ts";
 import type { Failure } from "../../../ir/write-plan.ts";
 import { exactText } from "../../../keys/template.ts";
 import { keyIfComplete, keyOfItem } from "../../../requests/encode-item.ts";
-import type { Catalog, EndEntry } from "../../../schema/catalog.ts";
+import type { Catalog, EndEntry, NodeEntry } from "../../../schema/catalog.ts";
 import { DELETING } from "../../../schema/system-items.ts";
 import type { Key } from "../../../transport/operations.ts";
 import type { Row } from "../../../util/row.ts";
@@ -19,7 +19,6 @@ import {
   type WorkingSet,
 } from "../working-set.ts";
 import { requiredTies, tieTerms } from "./required-nodes.ts";
-import { refuseUnstored } from "./unstored-nodes.ts";
 
 /** A node that has to be there, and that was found by its id. */
 interface FoundNode extends Contribution {
@@ -58,6 +57,20 @@ const failUnfound = ({ index }: Catalog, { name, shape }: EndEntry, field: strin
     "plan.unsupported",
     `Edgetable cannot check that "${name}" exists: its partition (${shape.keys[index.partitionKey]?.source}) needs "${field}" besides its id. Make "${field}" part of its key, or ${mend}.`,
     { details: { node: name, field } },
+  );
+};
+
+/**
+ * Refuses to write or delete a node without an item of its own: no read would find what is written.
+ *
+ * @throws {plan.unsupported} if the node has none
+ */
+export const refuseUnstored = ({ name, definition }: Pick<NodeEntry, "name" | "definition">): void => {
+  if (definition.stored !== false) return;
+  throw new EdgetableError(
+    "plan.unsupported",
+    `"${name}" has no item of its own (stored: false), so there is nothing to write or delete. Write its edges and parts, or leave out stored: false.`,
+    { details: { node: name } },
   );
 };
 
