@@ -52,8 +52,7 @@ const open = async () => {
   const table = engine.freshTableName("lambda");
   const db = modelIn(table).connect({ transport: engine.transport });
   await db.table.create({ stream: true });
-  const { Streams = [] } = await streams.send("ListStreams", { TableName: table });
-  const StreamArn = Streams[0]?.StreamArn ?? "";
+  const StreamArn = (await streams.send("ListStreams", { TableName: table })).Streams?.[0]?.StreamArn ?? "";
   const { StreamDescription } = await streams.send("DescribeStream", { StreamArn });
   const ShardId = StreamDescription?.Shards?.[0]?.ShardId ?? "";
   let { ShardIterator = "" } = await streams.send("GetShardIterator", { StreamArn, ShardId, ShardIteratorType: "TRIM_HORIZON" });
@@ -79,8 +78,8 @@ const [ann, bob, maths] = [{ id: "ann" }, { id: "bob" }, { id: "maths" }];
 const none = { batchItemFailures: [] };
 
 test("the connection of a tenant is refused before any record comes", () => {
-  const db = modelIn("Tenants").connect({ transport: engine.transport });
-  expect(() => createStreamHandler(db.as({ id: "a" }) as never, {})).toThrow("A stream has the changes of all tenants.");
+  const handle = () => createStreamHandler(modelIn("Tenants").connect({ transport: engine.transport }).as({ id: "a" }) as never, {});
+  expect(handle).toThrow("A stream has the changes of all tenants.");
 });
 
 test("what a handler changes in its record, no other attempt, handler or dead letter has", async () => {
