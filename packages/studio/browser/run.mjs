@@ -155,11 +155,14 @@ if (executable) {
     for (const { name } of again.filter((check) => !failed.includes(check))) console.log(`\nPassed at the second try only: ${name}`);
     counts.failed += failed.length;
   } finally {
-    for (const demo of shared.values())
-      await (await demo).stop().catch((error) => {
+    for (const demo of shared.values()) {
+      // One that did not start has failed its checks.
+      const started = await demo.catch(() => undefined);
+      await started?.stop().catch((error) => {
         counts.failed++;
         console.log(`FAIL  ${String(error)}`);
       });
+    }
   }
 } else {
   counts.skipped = wanted.length;
